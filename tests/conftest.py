@@ -1,0 +1,39 @@
+"""Fixtures for the tests of the doors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import stand_in
+from tests.doors import pylint
+from xla_lint import engine
+from xla_lint.cli.main import main
+
+Door = Callable[..., list[tuple[int, str]]]
+"""Takes a path and options; gives the line and symbol of each finding."""
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[stand_in.Call]:
+    """Put the stand-in in the engine's place; the value lists what the engine was asked."""
+    monkeypatch.setattr(engine, "check_module", stand_in.check_module)
+    monkeypatch.setattr(stand_in, "CALLS", [])
+    return stand_in.CALLS
+
+
+@pytest.fixture(params=["pylint", "command"])
+def door(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Door:
+    """Both doors, one after the other."""
+
+    def by_pylint(path: Path, *options: str) -> list[tuple[int, str]]:
+        return [(message.line, message.symbol) for message in pylint(path, *options)]
+
+    def by_command(path: Path, *options: str) -> list[tuple[int, str]]:
+        main(["check", str(path), "--format=json", *options])
+        return [(finding["line"], finding["symbol"]) for finding in json.loads(capsys.readouterr().out)["findings"]]
+
+    return by_pylint if request.param == "pylint" else by_command

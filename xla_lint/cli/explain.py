@@ -1,0 +1,35 @@
+"""`xla-lint explain`: a rule's page, or the list of rules."""
+
+from __future__ import annotations
+
+import sys
+
+from xla_lint.cli.symbols import rule_called
+from xla_lint.cli.usage import UsageError
+from xla_lint.pages import page
+from xla_lint.rules import all_rules
+
+
+def explain(name: str | None) -> int:
+    """Print the page of a rule, or without a name one line for each rule, and return the exit status.
+
+    Raises:
+        UsageError: there is no such rule, or its page cannot be read.
+    """
+    if name is None:
+        for rule in all_rules():
+            print(f"{rule.code()} {rule.symbol}: {rule.page().splitlines()[0]}")
+        return 0
+    rule = rule_called(name)
+    try:
+        text = page(rule)
+    except OSError as error:
+        raise UsageError(f"the page of {rule.symbol} cannot be read: {error}") from error
+    if sys.stdout.isatty():
+        from rich.console import Console  # noqa: PLC0415 - only a terminal shows it
+        from rich.markdown import Markdown  # noqa: PLC0415
+
+        Console().print(Markdown(text))
+    else:
+        print(text)
+    return 0

@@ -1,0 +1,62 @@
+"""Which files a list of paths stands for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xla_lint.cli.results import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
+"""Folders that hold no source of the project. Hidden files and folders are left out as well."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What a list of paths stands for."""
+
+    files: list[Path] = field(default_factory=list)
+    """Each file once, in the order of the paths; those of a folder by name."""
+    problems: list[Problem] = field(default_factory=list)
+    empty: list[Path] = field(default_factory=list)
+    """The folders below which there is no Python file."""
+
+
+def find(paths: Iterable[str]) -> Found:
+    """Walk the folders among `paths`; other paths stand for themselves, whether they exist or not.
+
+    A notebook is a problem: it would parse as one Python expression, and look clean.
+    Links to folders are not followed, so that a loop of links ends.
+    """
+    found = Found()
+    seen: set[str] = set()
+    for path in map(Path, paths):
+        if path.suffix == ".ipynb":
+            found.problems.append(Problem(str(path), "is a notebook; only Python files are checked"))
+            continue
+        files = _below(path, found.problems) if path.is_dir() else [path]
+        if not files:
+            found.empty.append(path)
+        for file in files:
+            real = os.path.realpath(file)
+            if real not in seen:
+                seen.add(real)
+                found.files.append(file)
+    return found
+
+
+def _below(folder: Path, problems: list[Problem]) -> list[Path]:
+    def unreadable(error: OSError) -> None:
+        problems.append(Problem(str(error.filename), f"cannot be read: {(error.strerror or str(error)).lower()}"))
+
+    files: list[Path] = []
+    for root, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
+        paths = (Path(root, name) for name in sorted(names) if name.endswith(".py") and not name.startswith("."))
+        files.extend(path for path in paths if path.is_file())
+    return files

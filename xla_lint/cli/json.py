@@ -1,0 +1,49 @@
+"""Findings for programs.
+
+One JSON object:
+
+| key | value |
+|---|---|
+| `version` | 1; it changes only if a key changes its meaning or goes |
+| `findings` | a list, by file and line, of objects with the keys below |
+| `problems` | what could not be checked: a list of objects with `path`, `line` (a number or null) and `message` |
+| `files` | an object with the numbers `checked` and, among these, `outside_scope` |
+
+A finding has `path`, `line`, `column`, `end_line`, `end_column` (all from 1, columns in characters, the end column is
+the first after), `code`, `symbol`, `severity` (error, warning, refactor, advice), `confidence` (HIGH, CONTROL_FLOW,
+INFERENCE) and `message`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xla_lint.cli.results import Located, Results
+
+VERSION = 1
+
+
+def write(results: Results) -> None:
+    """Write the object to stdout."""
+    document = {
+        "version": VERSION,
+        "findings": [_finding(finding) for finding in results.findings],
+        "problems": [{"path": p.path, "line": p.line, "message": p.message} for p in results.problems],
+        "files": {"checked": results.checked, "outside_scope": results.outside},
+    }
+    print(json.dumps(document, indent=2))
+
+
+def _finding(finding: Located) -> dict[str, Any]:
+    return {
+        "path": finding.path,
+        **dataclasses.asdict(finding.place),
+        "code": finding.code,
+        "symbol": finding.symbol,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "message": finding.message,
+    }

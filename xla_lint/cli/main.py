@@ -1,0 +1,119 @@
+"""The command line: what was asked for, and the exit status.
+
+Only what every call needs is imported here; each command imports the rest when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from xla_lint import __version__
+from xla_lint.cli.usage import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WRONG_USAGE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+SCOPES = ("auto", "all")
+FORMATS = ("text", "json", "github")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    0: nothing found; 1: findings; 2: wrong usage, or a file that could not be checked; 130: interrupted.
+
+    Raises:
+        SystemExit: from argparse, after `--help` and `--version` (0) and for unknown options (2).
+    """
+    parser = _parser()
+    options = parser.parse_args(argv)
+    _write_anything(sys.stdout, sys.stderr)
+    try:
+        status = _run(parser, options)
+        sys.stdout.flush()
+    except UsageError as error:
+        print(f"xla-lint: error: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    except KeyboardInterrupt:
+        print("xla-lint: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has had enough. The interpreter flushes once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return status
+
+
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if options.command == "check":
+        from xla_lint.cli.check import check  # noqa: PLC0415
+
+        return check(options)
+    if options.command == "explain":
+        from xla_lint.cli.explain import explain  # noqa: PLC0415
+
+        return explain(options.symbol)
+    parser.print_help(sys.stderr)
+    return WRONG_USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="xla-lint", description="Says which source line will stall a PyTorch/XLA program, before it runs."
+    )
+    parser.add_argument("--version", action="version", version=f"xla-lint {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    check = commands.add_parser(
+        "check",
+        help="check files and folders",
+        description="Check files, and the Python files below folders.",
+        epilog="Exit status: 0 nothing found, 1 findings, 2 wrong usage or a file that could not be checked.",
+    )
+    check.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, or - for standard input")
+    check.add_argument("--format", choices=FORMATS, default="text", help="how findings are written (default: text)")
+    check.add_argument(
+        "--xla-scope",
+        choices=SCOPES,
+        help="check the modules of an XLA program (auto, the default), or every module that uses torch (all)",
+    )
+    check.add_argument(
+        "--xla-target-version",
+        metavar="X.Y",
+        help="the torch_xla release that the code must run on (default: what the project declares, else the newest)",
+    )
+    for name in ("enable", "disable"):
+        check.add_argument(
+            f"--{name}",
+            action="extend",
+            dest="switches",
+            type=functools.partial(_switches, on=name == "enable"),
+            default=[],
+            metavar="SYMBOL",
+            help=f"{name} a rule; several with commas, or 'all'",
+        )
+    check.add_argument("--stdin-filename", metavar="PATH", help="the name of the file that standard input holds")
+
+    explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
+    explain.add_argument("symbol", nargs="?", metavar="SYMBOL", help="the rule; without it, every rule is listed")
+    return parser
+
+
+def _switches(names: str, *, on: bool) -> list[tuple[str, bool]]:
+    """The rules that one `--enable` or `--disable` names."""
+    return [(name.strip(), on) for name in names.split(",") if name.strip()]
+
+
+def _write_anything(*streams: object) -> None:
+    """Let characters that the terminal's encoding lacks be written as escapes."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

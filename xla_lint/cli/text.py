@@ -1,0 +1,55 @@
+"""Findings for people: the message, then the source line with the place marked."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from xla_lint.cli.results import Located, Results
+
+COLOURS = {"error": "bold red", "warning": "bold yellow", "refactor": "bold cyan", "advice": "bold blue"}
+INDENT = "    "
+
+
+def write(results: Results) -> None:
+    """Write the findings to stdout: each on one line, folded only on a terminal; rich decides on colours."""
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
+    width = console.width if sys.stdout.isatty() else 0
+    for finding in results.findings:
+        console.print(heading(finding, width))
+        if finding.source.strip():
+            console.print(excerpt(finding))
+
+
+def heading(finding: Located, width: int) -> Text:
+    """`path:line:col: W9701 xla-value-read message`, folded at `width` columns unless that is 0."""
+    place = f"{printable(finding.path)}:{finding.place.line}:{finding.place.column}:"
+    rule = f"{finding.code} {finding.symbol}"
+    line = f"{place} {rule} {printable(finding.message)}"
+    if width:
+        line = textwrap.fill(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
+    text = Text(line)
+    text.stylize("bold", 0, len(place))
+    text.stylize(COLOURS[finding.severity], len(place) + 1, len(place) + 1 + len(rule))
+    return text
+
+
+def excerpt(finding: Located) -> Text:
+    """The source line, and carets below the extent of the finding on it."""
+    source = printable(finding.source.rstrip())
+    start = min(finding.place.column - 1, len(source) - 1)
+    one_line = finding.place.end_line == finding.place.line
+    end = max(start + 1, min(finding.place.end_column - 1 if one_line else len(source), len(source)))
+    carets = " " * cell_len(source[:start]) + "^" * cell_len(source[start:end])
+    return Text.assemble(INDENT, source, "\n", INDENT, (carets, COLOURS[finding.severity]))
+
+
+def printable(text: str) -> str:
+    """The text with a space for each character that would move the cursor or change the terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)

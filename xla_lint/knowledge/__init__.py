@@ -1,0 +1,1 @@
+"""What the analysis knows of libraries, as data with its source."""

@@ -1,0 +1,113 @@
+"""The pylint checker: the only module that knows pylint's message API."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from pylint import interfaces
+from pylint.checkers import BaseChecker
+
+from xla_lint.engine import Settings
+from xla_lint.failures import AnalysisError, findings_of
+from xla_lint.pages import address
+from xla_lint.program.project import Project
+from xla_lint.program.scope import Scope, Version
+from xla_lint.rules import all_rules
+from xla_lint.rules.base import Confidence, Severity
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from astroid import nodes
+    from pylint.lint import PyLinter
+    from pylint.typing import MessageDefinitionTuple
+
+    from xla_lint.rules.base import Rule
+
+WRONG_USAGE = 32
+"""pylint's exit status for options that will not do."""
+CONFIDENCES = {
+    Confidence.HIGH: interfaces.HIGH,
+    Confidence.CONTROL_FLOW: interfaces.CONTROL_FLOW,
+    Confidence.INFERENCE: interfaces.INFERENCE,
+}
+
+
+def description(rule: type[Rule]) -> str:
+    """What `pylint --help-msg` says of a rule: its summary, why it matters, and where its page is."""
+    page = rule.page()
+    summary = page.partition("\n\n")[0]
+    why = re.search(r"^#+ Why it matters\n(.+?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
+    parts = (summary, why[1] if why else "", f"More: {address(rule)}")
+    return " ".join(" ".join(parts).split())
+
+
+def message(rule: type[Rule]) -> MessageDefinitionTuple:
+    """A rule as pylint wants its messages."""
+    return rule.message, rule.symbol, description(rule), {"default_enabled": rule.severity is not Severity.ADVICE}
+
+
+def settings(config: Namespace) -> Settings:
+    """What the user chose, from pylint's options.
+
+    Raises:
+        ValueError: the target is no version.
+    """
+    target = config.xla_target_version
+    return Settings(Scope(config.xla_scope), Version.parse(target) if target else None)
+
+
+def check_options(linter: PyLinter) -> None:
+    """End the run where an option's value will not do.
+
+    Raises:
+        SystemExit: with pylint's status for wrong usage.
+    """
+    try:
+        settings(linter.config)
+    except ValueError as error:
+        print(f"pylint: error: argument --xla-target-version: {error}", file=sys.stderr)
+        sys.exit(WRONG_USAGE)
+
+
+class XlaChecker(BaseChecker):
+    """What stalls a PyTorch/XLA program."""
+
+    name = "xla-lint"
+    msgs = {rule.code(): message(rule) for rule in all_rules()}  # noqa: RUF012
+    options = (
+        (
+            "xla-scope",
+            {
+                "type": "choice",
+                "choices": [scope.value for scope in Scope],
+                "default": Scope.AUTO.value,
+                "metavar": "<auto or all>",
+                "help": "Check the modules of an XLA program (auto), or every module that uses torch (all).",
+            },
+        ),
+        (
+            "xla-target-version",
+            {
+                "type": "string",
+                "default": "",
+                "metavar": "<X.Y>",
+                "help": "The torch_xla release that the code must run on. Without it, the release that the project's "
+                "own files declare, else the newest.",
+            },
+        ),
+    )
+
+    def visit_module(self, node: nodes.Module) -> None:
+        """Check a module as a whole; pylint itself leaves out what is disabled."""
+        try:
+            findings = findings_of(node, Project.around(node.file), settings(self.linter.config))
+        except AnalysisError as error:
+            self.linter.add_message("fatal", args=f"{node.file}: {error}", confidence=interfaces.HIGH)
+            return
+        for finding in findings:
+            self.add_message(
+                finding.rule.code(), node=finding.node, args=finding.facts, confidence=CONFIDENCES[finding.confidence]
+            )

@@ -1,0 +1,1 @@
+"""What a program means to a lazy device: values, loops, barriers, and the events that rules read."""

@@ -1,0 +1,251 @@
+"""One module, interpreted: what happens, as a list of events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.calls import bound_to, is_generator, is_model
+from xla_lint.program.events import Event, LoopRun
+from xla_lint.program.flow import Flow
+from xla_lint.program.loops import Form
+from xla_lint.program.state import State
+from xla_lint.program.values import (
+    UNKNOWN,
+    Class,
+    Device,
+    Function,
+    Instance,
+    Loader,
+    Place,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.project import Project
+    from xla_lint.program.scope import Version
+    from xla_lint.program.uses import Use
+
+BUDGET = 4000
+"""How many function bodies are run for one module at most."""
+
+LIGHTNING_STEPS = frozenset(
+    "training_step validation_step test_step predict_step on_train_batch_start on_train_batch_end "
+    "on_validation_batch_start on_validation_batch_end on_test_batch_end on_before_optimizer_step "
+    "on_before_zero_grad on_after_backward on_before_backward optimizer_step training_step_end "
+    "validation_step_end".split()
+)
+TRAINER_STEPS = frozenset({"compute_loss", "training_step", "prediction_step"})
+CALLBACK_STEPS = frozenset({"on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"})
+HOOKS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("lightning.", LIGHTNING_STEPS),
+    ("transformers.TrainerCallback", CALLBACK_STEPS),
+    ("transformers.", TRAINER_STEPS),
+    ("optimum.neuron.", TRAINER_STEPS),
+)
+"""The methods that a framework calls every step, by where the class comes from."""
+
+
+@dataclass(slots=True)
+class Program:
+    """What the analysis of one module found, for rules to read."""
+
+    module: nodes.Module
+    target: Version
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def barrier(self) -> str:
+        """How the target release spells a barrier."""
+        return "torch_xla.sync()" if self.target >= (2, 4) else "xm.mark_step()"
+
+
+def analyse(module: nodes.Module, project: Project, target: Version) -> Program:
+    """Interpret a module and list what happens."""
+    machine = Flow(module, target, BUDGET)
+    machine.run(module.body)
+    Roots(machine).run()
+    loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
+    return Program(module, target, [*machine.events, *loops])
+
+
+class Roots:
+    """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
+
+    def __init__(self, machine: Flow) -> None:
+        self.machine = machine
+        self.instances: dict[nodes.NodeNG, Instance] = {}
+
+    def run(self) -> None:
+        """Run every function that was not run yet, callers before callees where that can be told."""
+        machine = self.machine
+        if machine.state is None:
+            machine.state = State(machine.globals.env, frozenset(), frozenset({1}))
+        machine.globals.env = machine.here.env
+        functions = list(self._functions())
+        for function in functions:
+            if function.owner is not None and self._is_hook(function):
+                self._run(function, Form.HOOK)
+        mentioned = names_mentioned(machine.module)
+        for wanted in (False, True):
+            for function in reversed(functions):
+                if (function.name in mentioned) is wanted and function.node not in machine.visited:
+                    self._run(function, self._form(function))
+
+    def _functions(self) -> list[Function]:
+        found: list[Function] = []
+        for value in list(self.machine.globals.env.values()):
+            if isinstance(value, Function) and value.node.root() is self.machine.module:
+                found.append(value)
+            elif isinstance(value, Class) and isinstance(value.node, nodes.ClassDef):
+                found.extend(
+                    member
+                    for member in value.members.values()
+                    if isinstance(member, Function) and member.owner is value
+                )
+        return sorted(set(found), key=lambda function: int(function.node.lineno or 0))
+
+    def _is_hook(self, function: Function) -> bool:
+        from xla_lint.program.calls import library_base
+
+        base = library_base(function.owner) if function.owner is not None else ""
+        return any(base.startswith(prefix) and function.name in names for prefix, names in HOOKS)
+
+    def _form(self, function: Function) -> Form | None:
+        if function.owner is not None and is_model(function.owner) and function.name == "forward":
+            return Form.FORWARD
+        uses = self.machine.uses(function.node)
+        steps = any(use.is_optimizer or "step" in use.methods for use in uses.values())
+        if steps and any(use.is_loss for use in uses.values()) and not has_loop(function.node):
+            return Form.STEP
+        return None
+
+    def _run(self, function: Function, form: Form | None) -> None:
+        machine = self.machine
+        if machine.budget <= 0 or isinstance(function.node, nodes.Lambda):
+            return
+        machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}))
+        machine.frame = machine.globals
+        target = function
+        if function.owner is not None and not function.static:
+            target = bound_to(function, function.owner if function.bound_class else self._instance(function.owner))
+        bound = self._parameters(target, form)
+        loop = machine.loop_at(function.node, form, function.name) if form is not None else None
+        if loop is not None:
+            machine.loops.append(loop)
+        before, machine.in_forward = machine.in_forward, form is Form.FORWARD
+        if is_generator(function.node):
+            before_callback, machine.callback = machine.callback, True
+            machine.activate(target, bound)
+            machine.callback = before_callback
+        else:
+            callback = machine.callback
+            machine.callback = function.name in ("__call__", "collate_fn", "__getitem__")
+            machine.activate(target, bound)
+            machine.callback = callback
+        machine.in_forward = before
+        if loop is not None:
+            machine.loops.pop()
+
+    def _instance(self, cls: Class) -> Instance:
+        """An instance of a class whose constructor has no caller in sight."""
+        found = self.instances.get(cls.node)
+        if found is None:
+            machine = self.machine
+            from xla_lint.program.calls import library_base
+
+            model = is_model(cls)
+            found = Instance(
+                cls, library_base(cls), place=Place.DEVICE if model else Place.UNKNOWN, model=model, sure=False
+            )
+            self.instances[cls.node] = found
+            init = machine.member(cls, "__init__")
+            if isinstance(init, Function):
+                bound = bound_to(init, found)
+                machine.activate(bound, self._parameters(bound, None))
+            if model:
+                from xla_lint.program.library.networks import place_model
+
+                place_model(machine, found, Place.DEVICE, sure=False)
+        return found
+
+    def _parameters(self, function: Function, form: Form | None) -> dict[str, Value]:
+        """A function's parameters, as their use and annotations show them."""
+        spec = function.node.args
+        uses = self.machine.uses(function.node)
+        instance = function.receiver if isinstance(function.receiver, Instance) else None
+        bound: dict[str, Value] = {}
+        parameters = [*(spec.posonlyargs or []), *(spec.args or []), *(spec.kwonlyargs or [])]
+        notes = {
+            **dict(zip([a.name for a in spec.args or []], spec.annotations or [], strict=False)),
+            **dict(zip([a.name for a in spec.kwonlyargs or []], spec.kwonlyargs_annotations or [], strict=False)),
+        }
+        skip = 1 if function.receiver is not None and not function.static and parameters else 0
+        if skip:
+            assert function.receiver is not None
+            bound[parameters[0].name] = function.receiver
+        for parameter in parameters[skip:]:
+            bound[parameter.name] = seeded(
+                uses.get(parameter.name), notes.get(parameter.name), form, instance, first=parameter is parameters[skip]
+            )
+        if spec.vararg:
+            bound[spec.vararg] = UNKNOWN
+        if spec.kwarg:
+            bound[spec.kwarg] = UNKNOWN
+        return bound
+
+
+def seeded(
+    use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None, *, first: bool
+) -> Value:
+    """What a parameter without an argument in sight stands for."""
+    noted = annotation.as_string() if annotation is not None else ""
+    last = noted.strip("'\"").rpartition(".")[2]
+    if use is not None and use.is_loss:
+        return Tensor(Place.DEVICE, born=1, grad=True, sure=False)
+    if use is not None and use.is_optimizer or last == "Optimizer":
+        return Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False)
+    if use is not None and use.is_model or last == "Module":
+        return Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False)
+    if last == "DataLoader":
+        return Loader(None, UNKNOWN)
+    if last == "MpDeviceLoader":
+        return Loader(None, Tensor(Place.DEVICE, loose=True, sure=False), wrapped=True)
+    if last.startswith("PreTrainedTokenizer"):
+        return Instance(None, "transformers.PreTrainedTokenizer", sure=False)
+    in_step = form in (Form.FORWARD, Form.HOOK)
+    if last in ("Tensor", "LongTensor", "FloatTensor") or last.startswith(("Tensor |", "Optional[Tensor")):
+        return Tensor(Place.DEVICE if in_step else Place.UNKNOWN, sure=False)
+    if use is not None and use.placed and not in_step:
+        return Device(Place.DEVICE, sure=False)
+    if form is Form.FORWARD and not noted and use is not None:
+        inside = instance is not None and any(
+            isinstance(value := instance.attributes.get(name), Instance) and value.model for name in use.given_to
+        )
+        if use.is_tensor or inside:
+            return Tensor(Place.DEVICE, sure=False)
+    if form is Form.HOOK and not noted and first:
+        return Tensor(Place.DEVICE, loose=True, sure=False)
+    return UNKNOWN
+
+
+def names_mentioned(module: nodes.Module) -> set[str]:
+    """Every name and attribute that a module uses."""
+    found: set[str] = set()
+    pending: list[nodes.NodeNG] = [module]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.Name):
+            found.add(node.name)
+        elif isinstance(node, nodes.Attribute):
+            found.add(node.attrname)
+        pending.extend(node.get_children())
+    return found
+
+
+def has_loop(function: nodes.FunctionDef) -> bool:
+    """Whether a function holds a loop."""
+    return next(function.nodes_of_class((nodes.For, nodes.While)), None) is not None

@@ -1,0 +1,636 @@
+"""What calls mean: functions and classes of the project are followed, libraries are looked up."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from astroid import nodes
+
+from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
+from xla_lint.program.events import Context
+from xla_lint.program.expressions import Expressions
+from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
+from xla_lint.program.loops import Loop
+from xla_lint.program.machine import MOST_CALLS, Arguments
+from xla_lint.program.state import Frame, State, meet_all
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Choice,
+    Class,
+    Device,
+    Function,
+    Generator,
+    Instance,
+    Kind,
+    Loader,
+    Mapping,
+    Method,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Trait,
+    Value,
+    element_of,
+    join_all,
+    options,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.events import CallSite
+    from xla_lint.program.scope import Version
+
+SHAPE = Number(traits=frozenset({Trait.SHAPE}))
+VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
+DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"})
+TRANSPARENT_DECORATORS = frozenset({"abc.abstractmethod", "typing.override", "functools.lru_cache", "functools.cache"})
+
+
+class Super(Value):
+    """`super()` inside a method."""
+
+    __slots__ = ("owner", "receiver")
+
+    def __init__(self, owner: Class, receiver: Value) -> None:
+        self.owner = owner
+        self.receiver = receiver
+
+
+class Calls(Expressions):
+    """Calls, attributes, iteration and context managers."""
+
+    @abstractmethod
+    def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
+        """Add another value's items to a list."""
+
+    def __init__(self, module: nodes.Module, target: Version, budget: int) -> None:
+        super().__init__(module, target, budget)
+        self.exits: list[Any] = []
+        self.active: list[nodes.NodeNG] = []
+        self.defining: Class | None = None
+        self.in_forward = False
+        self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
+        self.handed: set[nodes.NodeNG] = set()
+        self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
+        """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
+        self.totals: dict[nodes.NodeNG, tuple[nodes.NodeNG, tuple[Loop, ...], Context]] = {}
+        """Each running total of tensors with history: its target, the loops around it, its context."""
+        self.spent: set[nodes.NodeNG] = set()
+        """The running totals whose history `backward()` used up."""
+
+    @property
+    def function_name(self) -> str:
+        """The name of the function that runs."""
+        return self.frame.function.name if self.frame.function is not None else ""
+
+    # Calls.
+
+    def call(self, callee: Value, arguments: Arguments) -> Value:
+        if self.state is None:
+            return UNKNOWN
+        if isinstance(callee, Function):
+            return self.call_function(callee, arguments)
+        if isinstance(callee, Name):
+            return call_library(self, callee.dotted, arguments)
+        if isinstance(callee, Method):
+            return self.method(callee.receiver, callee.name, arguments)
+        if isinstance(callee, Class):
+            return self.instantiate(callee, arguments)
+        if isinstance(callee, Instance):
+            return self.call_instance(callee, arguments)
+        if isinstance(callee, Choice):
+            results = [self.call(option, arguments) for option in callee.options if option is not NONE]
+            return join_all(results)
+        self.hand_over(arguments)
+        return self.unknown_path(arguments.node)
+
+    def method(self, receiver: Value, name: str, arguments: Arguments) -> Value:
+        """The result of calling a method of a value that is not of the project."""
+        if isinstance(receiver, Choice):
+            return join_all(self.method(o, name, arguments) for o in receiver.options if o is not NONE)
+        return call_method(self, receiver, name, arguments)
+
+    def evaluate_callee(self, node: nodes.NodeNG) -> Value:
+        if not isinstance(node, nodes.Attribute):
+            return self.evaluate(node)
+        receiver = self.evaluate(node.expr)
+        callee = self.callee(receiver, node.attrname, node)
+        if callee is UNKNOWN or (isinstance(callee, Method) and callee.receiver is UNKNOWN):
+            used = self.by_use(node)
+            if isinstance(used, Instance):
+                return used
+        return callee
+
+    def callee(self, receiver: Value, name: str, node: nodes.NodeNG) -> Value:
+        """The method of a receiver, ready to be called."""
+        if isinstance(receiver, Choice):
+            return join_all(self.callee(o, name, node) for o in receiver.options if o is not NONE)
+        if isinstance(receiver, Tensor) or receiver is UNKNOWN:
+            return Method(receiver, name)
+        return self.attribute(receiver, name, node)
+
+    def call_function(self, function: Function, arguments: Arguments) -> Value:
+        """The result of calling a function of the project."""
+        node = function.node
+        if len(self.active) >= MOST_CALLS or self.active.count(node) > 1 or self.budget <= 0:
+            return self.unknown_path(arguments.node)
+        bound = self.bind_parameters(function, arguments)
+        if isinstance(node, nodes.FunctionDef) and is_generator(node):
+            return Generator(function, bound)
+        return self.run_function(function, bound, arguments.node)
+
+    def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
+        if function.compiled:
+            self.barrier(node, "torch_xla.compile", silent=True)
+        self.calls.append(self.site(function, node))
+        result, _ = self.activate(function, bound)
+        self.calls.pop()
+        if function.compiled:
+            self.barrier(node, "torch_xla.compile", silent=True)
+        return result
+
+    def site(self, function: Function, node: nodes.NodeNG) -> CallSite:
+        """This call, as a message shows it."""
+        from xla_lint.program.events import CallSite
+
+        return CallSite(function.name, int(node.lineno or 0), len(self.loops))
+
+    def activate(
+        self, function: Function, bound: dict[str, Value], on_yield: Callable[[Value], None] | None = None
+    ) -> tuple[Value, Frame]:
+        """Run a function's body; what it returns, and its frame with what it yielded."""
+        self.budget -= 1
+        self.visited.add(function.node)
+        caller, entry = self.frame, self.here
+        caller.env = entry.env
+        frame = Frame(bound, function.frame, function, function.owner, function.node)
+        frame.on_yield = on_yield
+        exits, self.exits = self.exits, []
+        self.active.append(function.node)
+        self.frame = frame
+        course = entry.fork()
+        course.env = bound
+        if function.no_grad:
+            course.grad = False
+        self.state = course
+        if isinstance(function.node, nodes.Lambda):
+            frame.returns.append((self.evaluate(function.node.body), self.here))
+        else:
+            self.run(function.node.body)
+            if self.state is not None:
+                frame.returns.append((NONE, self.state))
+        self.active.pop()
+        self.exits = exits
+        self.frame = caller
+        self.state = entry
+        if frame.returns:
+            end = meet_all(state for _, state in frame.returns)
+            assert end is not None
+            frame.env = end.env
+            entry.take_course(end)
+        return (join_all(value for value, _ in frame.returns) if frame.returns else UNKNOWN), frame
+
+    def bind_parameters(self, function: Function, arguments: Arguments) -> dict[str, Value]:
+        """The parameters of a function with the arguments of a call; what is missing and has no default is unknown."""
+        spec = function.node.args
+        names = [a.name for a in (*(spec.posonlyargs or []), *(spec.args or []))]
+        positional = list(arguments.positional)
+        if function.receiver is not None and not function.static:
+            positional.insert(0, function.receiver)
+        bound: dict[str, Value] = dict(zip(names, positional, strict=False))
+        if spec.vararg:
+            extra = positional[len(names) :]
+            open_end = arguments.unpacked
+            bound[spec.vararg] = Sequence(None if open_end else extra, join_all(extra), True)
+        keywords = dict(arguments.keywords)
+        for name in (*names, *(a.name for a in spec.kwonlyargs or [])):
+            if name in keywords:
+                bound[name] = keywords.pop(name)
+            elif name not in bound:
+                default = function.defaults.get(name, UNKNOWN)
+                bound[name] = UNKNOWN if arguments.unpacked else default
+        if spec.kwarg:
+            rest = keywords.pop("**", None)
+            bound[spec.kwarg] = Mapping(keywords, rest if rest is not None else (UNKNOWN if arguments.unpacked else None))
+        return bound
+
+    def hand_over(self, arguments: Arguments) -> None:
+        """Functions given to code that cannot be seen are called by it, again and again."""
+        for value in arguments.values():
+            for option in options(value):
+                if isinstance(option, Function):
+                    self.run_callback(option, arguments.node)
+
+    def run_callback(self, function: Function, node: nodes.NodeNG) -> None:
+        """Run a function that other code will call with arguments of its own."""
+        if function.node in self.handed or function.node in self.active or self.budget <= 0:
+            return
+        self.handed.add(function.node)
+        before, self.callback = self.callback, True
+        loops, self.loops = self.loops, []
+        state, self.state = self.here, self.here.fork()
+        bound = self.bind_parameters(function, Arguments(node, []))
+        _, frame = self.activate(function, bound)
+        if isinstance(function.node, nodes.FunctionDef) and is_generator(function.node):
+            frame.yields.clear()
+        self.state = state
+        self.loops = loops
+        self.callback = before
+
+    # Classes and instances.
+
+    def decorate(self, value: Value, node: nodes.NodeNG) -> Value:
+        """What a decorator makes of a function."""
+        name = self.evaluate(node.func) if isinstance(node, nodes.Call) else self.evaluate(node)
+        dotted = name.dotted if isinstance(name, Name) else ""
+        if isinstance(value, Function):
+            if dotted in ("torch.no_grad", "torch.inference_mode"):
+                value.no_grad = True
+                return value
+            if dotted in ("torch_xla.compile", "torch_xla.experimental.compile"):
+                value.compiled = True
+                return value
+            if dotted in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
+                value.manager = True
+                return value
+            if dotted in ("builtins.property", "functools.cached_property"):
+                value.getter = True
+                return value
+            if dotted == "builtins.staticmethod":
+                value.static = True
+                return value
+            if dotted == "builtins.classmethod":
+                value.bound_class = True
+                return value
+        if isinstance(name, Function):
+            decorator: Value = self.evaluate(node) if isinstance(node, nodes.Call) else name
+            result = self.call(decorator, Arguments(node, [value]))
+            return result if isinstance(result, (Function, Instance, Class)) else value
+        return value
+
+    def complete_class(self, cls: Class, node: nodes.ClassDef) -> None:
+        """Find the fields of a dataclass or named tuple."""
+        decorators = node.decorators.nodes if node.decorators is not None else []
+        names = [self.evaluate(d.func if isinstance(d, nodes.Call) else d) for d in decorators]
+        record = any(isinstance(n, Name) and n.dotted in DATACLASSES for n in names)
+        tuple_like = any(isinstance(b, Name) and b.dotted == "typing.NamedTuple" for b in cls.bases)
+        inherited = [b.fields for b in cls.bases if isinstance(b, Class) and b.fields]
+        if record or tuple_like or inherited:
+            own = [
+                s.target.name
+                for s in node.body
+                if isinstance(s, nodes.AnnAssign) and isinstance(s.target, nodes.AssignName)
+            ]
+            cls.fields = [*(inherited[0] if inherited else []), *own]
+
+    def instantiate(self, cls: Class, arguments: Arguments) -> Value:
+        instance = Instance(cls, library_base(cls), model=is_model(cls), node=arguments.node)
+        if cls.fields is not None:
+            self._fill_fields(instance, cls.fields, arguments)
+        init = self.member(cls, "__init__")
+        if isinstance(init, Function):
+            self.call_function(bound_to(init, instance), arguments)
+        elif cls.fields is None and instance.library:
+            call_method(self, instance, "__init__", arguments)
+        return instance
+
+    def _fill_fields(self, instance: Instance, fields: list[str], arguments: Arguments) -> None:
+        given = {**dict(zip(fields, arguments.positional, strict=False)), **arguments.keywords}
+        for name in fields:
+            value = given.get(name)
+            if value is None:
+                value = self.member(instance.cls, name) if instance.cls is not None else None
+                if value is None or (isinstance(value, Instance) and value.library == "dataclasses.field"):
+                    factory = value.attributes.get("default_factory") if isinstance(value, Instance) else None
+                    value = self.call(factory, Arguments(arguments.node, [])) if factory is not None else UNKNOWN
+            instance.attributes[name] = value
+
+    def member(self, cls: Class | None, name: str) -> Value | None:
+        """A member of a class or of its bases in the project; None where no class in sight defines it."""
+        if cls is None:
+            return None
+        if name in cls.members:
+            return cls.members[name]
+        for base in cls.bases:
+            if isinstance(base, Class):
+                found = self.member(base, name)
+                if found is not None:
+                    return found
+        return None
+
+    def call_instance(self, instance: Instance, arguments: Arguments) -> Value:
+        """The result of calling an object: a model's `forward`, or `__call__`."""
+        if not instance.model:
+            method = self.member(instance.cls, "__call__")
+            if isinstance(method, Function):
+                return self.call_function(bound_to(method, instance), arguments)
+            return call_method(self, instance, "__call__", arguments)
+        forward = instance.attributes.get("forward") or self.member(instance.cls, "forward")
+        if not isinstance(forward, Function):
+            return call_method(self, instance, "__call__", arguments)
+        before, self.in_forward = self.in_forward, True
+        if instance.place is Place.DEVICE or any(t.place is Place.DEVICE for t in arguments_tensors(arguments)):
+            if not before:
+                self.forward(arguments.node)
+        result = self.call_function(
+            forward if forward.receiver is not None else bound_to(forward, instance), arguments
+        )
+        self.in_forward = before
+        if result is UNKNOWN:
+            return call_method(self, instance, "__call__", arguments)
+        return result
+
+    # Attributes.
+
+    def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
+        if isinstance(value, Name):
+            from xla_lint.program.names import canonical
+
+            return Name(canonical(f"{value.dotted}.{name}"))
+        if isinstance(value, Instance):
+            return self._instance_attribute(value, name, node)
+        if isinstance(value, Tensor):
+            return self._tensor_attribute(value, name, node)
+        if isinstance(value, Choice):
+            found = [self.attribute(o, name, node) for o in value.options if o is not NONE]
+            return join_all(found)
+        if isinstance(value, Class):
+            member = self.member(value, name)
+            if isinstance(member, Function) and member.bound_class:
+                return bound_to(member, value)
+            return member if member is not None else UNKNOWN
+        if isinstance(value, Super):
+            return self._super_attribute(value, name)
+        if isinstance(value, Device):
+            return Text({Place.DEVICE: "xla", Place.HOST: "cpu"}.get(value.place)) if name == "type" else NUMBER
+        if isinstance(value, Loader) and name in ("dataset", "sampler", "batch_sampler"):
+            return UNKNOWN
+        if isinstance(value, Loader) and name == "batch_size":
+            return value.host.batch_size or UNKNOWN
+        if isinstance(value, Function):
+            return TEXT if name in ("__name__", "__doc__", "__qualname__") else UNKNOWN
+        if value is UNKNOWN or value is NONE:
+            return UNKNOWN
+        return Method(value, name)
+
+    def _instance_attribute(self, value: Instance, name: str, node: nodes.NodeNG) -> Value:
+        found = value.attributes.get(name)
+        if found is not None:
+            return found
+        member = self.member(value.cls, name)
+        if isinstance(member, Function):
+            if member.getter:
+                return self.call_function(bound_to(member, value), Arguments(node, []))
+            return member if member.static else bound_to(member, value.cls if member.bound_class and value.cls else value)
+        if member is not None:
+            return member
+        if value.model:
+            if name == "training":
+                return NUMBER
+            if name == "device":
+                return Device(value.place, value.sure)
+        getter = self.member(value.cls, "__getattr__")
+        if isinstance(getter, Function):
+            return UNKNOWN
+        if value.library or value.cls is None or not all(isinstance(b, Class) for b in value.cls.bases):
+            return Method(value, name)
+        return UNKNOWN
+
+    def _tensor_attribute(self, value: Tensor, name: str, node: nodes.NodeNG) -> Value:
+        if name == "shape":
+            return Sequence(None, SHAPE, True)
+        if name == "device":
+            return Device(value.place, value.sure)
+        if name in METADATA_ATTRIBUTES:
+            return SHAPE
+        if name == "grad":
+            born = max(self.here.segments) if value.place is Place.DEVICE else value.born
+            return value.like(grad=False, born=born, line=int(node.lineno or 0))
+        if name == "data":
+            return value.like(grad=False)
+        if name in VIEWS:
+            return self.derived(node, [value], kind=value.kind)
+        if value.loose or name in ("values", "indices"):
+            kind = Kind.INT if name == "indices" else Kind.UNKNOWN
+            return value.like(length=None, kind=kind)
+        return Method(value, name)
+
+    def _super_attribute(self, value: Super, name: str) -> Value:
+        for base in value.owner.bases:
+            if isinstance(base, Class):
+                member = self.member(base, name)
+                if isinstance(member, Function):
+                    return bound_to(member, value.receiver)
+        return Method(value.receiver, name)
+
+    def set_attribute(self, owner: Value, name: str, value: Value, target: nodes.NodeNG) -> None:
+        """Set an attribute of an object."""
+        for option in options(owner):
+            if isinstance(option, Instance):
+                if isinstance(value, Instance) and value.library == "?":
+                    scope = self.frame.owner.node if self.frame.owner is not None else (self.frame.node or self.module)
+                    use = self.uses(scope).get(f"self.{name}")
+                    if use is not None and (use.is_model or use.called):
+                        value = Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
+                    else:
+                        value = Tensor(value.place, sure=False, loose=True, line=int(target.lineno or 0))
+                if isinstance(value, Number) and option.cls is not None and name in self.counters(option.cls):
+                    value = Number(None, value.loops | frozenset(self.loops), value.traits)
+                self.store.put(option.attributes, name, value)
+
+    def counters(self, cls: Class) -> frozenset[str]:
+        """The attributes that a class's methods count up or down."""
+        found = self._counters.get(cls.node)
+        if found is None:
+            names = set()
+            for item in cls.node.nodes_of_class(nodes.AugAssign):
+                if isinstance(item.target, nodes.AssignAttr):
+                    names.add(item.target.attrname)
+            found = self._counters[cls.node] = frozenset(names)
+        return found
+
+    # Iteration and context managers.
+
+    def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
+        if isinstance(value, Tensor):
+            return self.derived(node, [value], kind=value.kind, loose=value.loose, grad=value.grad)
+        if isinstance(value, Sequence):
+            element = element_of(value)
+            if loop is not None and isinstance(element, Number) and element.const is None:
+                return Number(None, element.loops | {loop}, element.traits)
+            return element
+        if isinstance(value, Stream):
+            return self._iterate_stream(value, loop, node)
+        if isinstance(value, Loader):
+            return self._iterate_loader(value, loop, node)
+        if isinstance(value, Choice):
+            return join_all(self.iterate(o, loop, node) for o in value.options if o is not NONE)
+        if isinstance(value, Generator):
+            return self._iterate_generator(value, node)
+        if isinstance(value, Mapping):
+            return TEXT
+        if isinstance(value, Instance):
+            return self._iterate_instance(value, loop, node)
+        if isinstance(value, Text):
+            return TEXT
+        if loop is not None:
+            loop.opaque = True
+        return UNKNOWN
+
+    def _iterate_stream(self, value: Stream, loop: Loop | None, node: nodes.NodeNG) -> Value:
+        if value.pieces:
+            items = [self.iterate(piece, loop, node) for piece in value.pieces]
+            return Sequence(items, join_all(items), True)
+        if value.source is not None:
+            return self.iterate(value.source, loop, node)
+        if value.counted:
+            return Number(None, frozenset({loop}) if loop is not None else frozenset())
+        return value.element
+
+    def _iterate_loader(self, value: Loader, loop: Loop | None, node: nodes.NodeNG) -> Value:
+        if not value.wrapped:
+            return value.element
+        if loop is not None and loop.cut.value >= 0 and self.loops and self.loops[-1] is loop:
+            self.barrier(node, "next()", silent=True)
+        return value.element
+
+    def _iterate_generator(self, value: Generator, node: nodes.NodeNG) -> Value:
+        if value.function.node in self.active or self.budget <= 0:
+            return self.unknown_path(node)
+        self.calls.append(self.site(value.function, node))
+        _, frame = self.activate(value.function, dict(value.bound))
+        self.calls.pop()
+        return join_all(frame.yields)
+
+    def _iterate_instance(self, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
+        if value.cls is not None and not value.model:
+            method = self.member(value.cls, "__iter__")
+            if isinstance(method, Function):
+                produced = self.call_function(bound_to(method, value), Arguments(node, []))
+                if produced is value:
+                    step = self.member(value.cls, "__next__")
+                    return self.call(bound_to(step, value), Arguments(node, [])) if isinstance(step, Function) else UNKNOWN
+                return self.iterate(produced, loop, node)
+            method = self.member(value.cls, "__getitem__")
+            if isinstance(method, Function):
+                return self.call_function(bound_to(method, value), Arguments(node, [NUMBER]))
+        return iterate_library(self, value, loop, node)
+
+    def enter(self, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+        """Run a `with` statement's body inside its context manager."""
+        if isinstance(manager, Generator) and manager.function.manager:
+            self._enter_generator(manager, body, node)
+        elif isinstance(manager, Instance) and manager.cls is not None and self.member(manager.cls, "__enter__"):
+            opened = self.call(self.attribute(manager, "__enter__", node), Arguments(node, []))
+            body(opened)
+            if self.state is not None:
+                leave = self.attribute(manager, "__exit__", node)
+                if isinstance(leave, Function):
+                    self.call(leave, Arguments(node, [NONE, NONE, NONE]))
+        else:
+            enter_library(self, manager, body, node)
+
+    def _enter_generator(self, manager: Generator, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+        if manager.function.node in self.active or self.budget <= 0:
+            self.opaque()
+            body(UNKNOWN)
+            return
+        outer_frame, outer_state, outer_exits = self.frame, self.here, self.exits
+        calls, active = list(self.calls), list(self.active)
+        in_forward = self.in_forward
+        ended: list[State | None] = []
+
+        def on_yield(value: Value) -> None:
+            inner = (self.frame, self.here, self.exits, list(self.calls), list(self.active))
+            outer_state.take_course(self.here)
+            self.frame, self.state, self.exits = outer_frame, outer_state, outer_exits
+            self.calls[:], self.active[:] = calls, active
+            body(value)
+            after = self.state
+            ended.append(after)
+            self.frame, self.state, self.exits = inner[0], inner[1], inner[2]
+            self.calls[:], self.active[:] = inner[3], inner[4]
+            if after is not None:
+                self.here.take_course(after)
+
+        self.calls.append(self.site(manager.function, node))
+        self.activate(manager.function, dict(manager.bound), on_yield)
+        self.calls[:] = calls
+        self.in_forward = in_forward
+        if not ended:
+            self.opaque()
+            body(UNKNOWN)
+        elif ended[-1] is None:
+            self.state = None
+        else:
+            final = self.here
+            self.state = ended[-1]
+            self.state.take_course(final)
+
+
+def is_generator(node: nodes.FunctionDef) -> bool:
+    """Whether a function's own body yields."""
+    pending: list[nodes.NodeNG] = list(node.body)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (nodes.Yield, nodes.YieldFrom)):
+            return True
+        if not isinstance(item, (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)):
+            pending.extend(item.get_children())
+    return False
+
+
+def bound_to(function: Function, receiver: Value) -> Function:
+    """A function as a method of its receiver."""
+    return Function(
+        function.node,
+        function.frame,
+        receiver,
+        function.owner,
+        function.defaults,
+        function.compiled,
+        function.no_grad,
+        function.manager,
+        function.static,
+        function.bound_class,
+        function.getter,
+    )
+
+
+def library_base(cls: Class) -> str:
+    """The dotted name of the library class that a class derives from, empty where there is none."""
+    for base in cls.bases:
+        if isinstance(base, Name):
+            return base.dotted
+        if isinstance(base, Class) and (found := library_base(base)):
+            return found
+    return ""
+
+
+def is_model(cls: Class) -> bool:
+    """Whether a class derives from `torch.nn.Module`."""
+    for base in cls.bases:
+        if isinstance(base, Name) and (
+            base.dotted.startswith(MODULE_CLASSES)
+            or (base.dotted.startswith("transformers.") and base.dotted.endswith(("Model", "PreTrainedModel")))
+        ):
+            return True
+        if isinstance(base, Class) and is_model(base):
+            return True
+    return False
+
+
+def arguments_tensors(arguments: Arguments) -> list[Tensor]:
+    """The tensors among a call's arguments."""
+    from xla_lint.program.values import tensors_in
+
+    return [tensor for value in arguments.values() for tensor in tensors_in(value, 2)]

@@ -1,0 +1,221 @@
+"""The vocabulary: what happens to the lazy device, and where.
+
+The analysis of a program ends in a list of events, and rules read nothing else. Each event carries the
+syntax node where it happens and the `Context` in which it happens: the loops around it (across calls), the
+guards that hold there, and the calls that led there.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.loops import Loop
+    from xla_lint.program.values import Loader, Logger, Number, Tensor, Value
+
+
+class Guard(enum.Enum):
+    """What decides whether the code under a test runs."""
+
+    PERIODIC = "every few steps"
+    RANK = "some replicas only"
+    DATA = "a value read from the device"
+    RANDOM = "a random number drawn on the host"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """One call on the way to an event: the called function's name and the line of the call."""
+
+    function: str
+    line: int
+    depth: int
+    """How many loops were around the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A guard that holds, and how many loops were around the test that set it."""
+
+    guard: Guard
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """Where an event happens, across calls."""
+
+    loops: tuple[Loop, ...]
+    """The loops around the event, outermost first, those of the callers included."""
+    held: frozenset[Held]
+    """Every guard that holds, from the entry point on."""
+    stack: tuple[CallSite, ...]
+    """Every call from the entry point on, outermost first."""
+    closure: bool
+    """True inside the callback of a step closure, which runs after the barrier."""
+    callback: bool
+    """True inside a function handed to other code to be called again and again (a collator, `map`)."""
+
+    @property
+    def step(self) -> Loop | None:
+        """The innermost step loop around the event, or None outside step code."""
+        return next((loop for loop in reversed(self.loops) if loop.is_step), None)
+
+    @property
+    def guards(self) -> frozenset[Guard]:
+        """The guards that hold inside the innermost step loop's body; a test on the rank counts from anywhere."""
+        depth = self._step_depth()
+        return frozenset(held.guard for held in self.held if held.depth >= depth or held.guard is Guard.RANK)
+
+    @property
+    def calls(self) -> tuple[CallSite, ...]:
+        """The calls that led from the step loop (or the entry point) to the event, outermost first."""
+        depth = self._step_depth()
+        return tuple(site for site in self.stack if site.depth >= depth)
+
+    @property
+    def periodic(self) -> bool:
+        """True where the event happens only every few steps."""
+        return Guard.PERIODIC in self.guards
+
+    def _step_depth(self) -> int:
+        for depth in range(len(self.loops), 0, -1):
+            if self.loops[depth - 1].is_step:
+                return depth
+        return 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """Something that happens at a node."""
+
+    node: nodes.NodeNG
+    context: Context
+
+
+class How(enum.Enum):
+    """The way in which the host asks for a tensor's value."""
+
+    VALUE = "value"
+    FORMAT = "format"
+    BRANCH = "branch"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read(Event):
+    """The host asks for the value of a device tensor."""
+
+    how: How
+    what: str
+    """The source of the expression that is read."""
+    spelled: str
+    """The construct that reads: `.item()`, `print`, `if`."""
+    tensor: Tensor
+    pending: bool
+    """True where the tensor was computed since the last barrier on some path."""
+    certain: bool
+    """False where pending or not depends on the path taken."""
+    logger: Logger | None = None
+    """The logger that formats the value lazily, with `level`."""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Barrier(Event):
+    """The graph is cut."""
+
+    spelled: str
+    redundant: bool
+    """True where nothing was recorded since the barrier before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitStep(Event):
+    """A barrier stands between the backward pass and the optimizer step of one iteration."""
+
+    step_line: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepClosure(Event):
+    """`xm.add_step_closure` registers a callback; `problem` tells what is wrong with its arguments."""
+
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopRun(Event):
+    """A loop of the program; `loop` holds what its body does. The event stands at the loop."""
+
+    loop: Loop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History(Event):
+    """A running total keeps the autograd history of the values added to it."""
+
+    total: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growing(Event):
+    """A tensor is concatenated onto itself in every iteration of `loop`."""
+
+    what: str
+    loop: Loop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataShape(Event):
+    """The shape of a device tensor depends on the values of another one."""
+
+    spelled: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changing(Event):
+    """A Python number that changes from step to step is built into the graph."""
+
+    spelled: str
+    number: Number
+    shape: bool
+    """True where it sets a shape, False where it is a constant of an operation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostChoice(Event):
+    """A random number drawn on the host decides what is recorded."""
+
+    spelled: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoaderBuilt(Event):
+    """A `DataLoader` is constructed; `loader` learns later what iterates it."""
+
+    loader: Loader
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryCall(Event):
+    """A call of something outside the project, under its canonical dotted name.
+
+    Methods of library objects are spelled with the class: `transformers.PreTrainedTokenizer.pad`.
+    """
+
+    name: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    unpacked: bool
+    """True where `*args` or `**kwargs` may bring further arguments."""
+    receiver: Value | None = None
+
+    def argument(self, position: int, keyword: str) -> Value | None:
+        """The value of a parameter given by position or by keyword, None where it is absent."""
+        if keyword in self.kwargs:
+            return self.kwargs[keyword]
+        return self.args[position] if 0 <= position < len(self.args) else None

@@ -1,0 +1,722 @@
+"""What statements mean: assignment, branches, loops, `with`, `try`, definitions. One pass, path by path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from astroid import nodes
+
+from xla_lint.program.calls import Calls
+from xla_lint.program.events import DataShape, Growing, Guard, History, HostChoice, How, LoopRun
+from xla_lint.program.expressions import Truth, is_none
+from xla_lint.program.loops import Cut, Form, Loop
+from xla_lint.program.machine import Arguments, device_tensors, source_of
+from xla_lint.program.names import canonical
+from xla_lint.program.state import State, current, meet_all
+from xla_lint.program.uses import path_of
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Choice,
+    Class,
+    Function,
+    Generator,
+    Instance,
+    Kind,
+    Loader,
+    Mapping,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Value,
+    join,
+    element_of,
+    join_all,
+    options,
+    tensors_in,
+)
+
+MOST_TURNS = 3
+"""How often a loop's body is run at most, until what it carries round is known."""
+
+
+@dataclass(slots=True)
+class Exits:
+    """The states in which a loop's body was left early."""
+
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+
+
+class Flow(Calls):
+    """Execution of statements."""
+
+    def run(self, body: Iterable[nodes.NodeNG]) -> None:
+        for node in body:
+            if self.state is None:
+                return
+            handler = _STATEMENTS.get(type(node))
+            if handler is not None:
+                handler(self, node)
+            else:
+                self.evaluate(node)
+
+    # Assignment.
+
+    def _expression(self, node: nodes.Expr) -> None:
+        self.evaluate(node.value)
+
+    def _assign(self, node: nodes.Assign) -> None:
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self.bind(target, value)
+        self._note_totals(node, node.targets[0], node.value, value)
+
+    def _annotated(self, node: nodes.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.evaluate(node.value))
+
+    def _augmented(self, node: nodes.AugAssign) -> None:
+        target = node.target
+        left = self._target_value(target)
+        right = self.evaluate(node.value)
+        op = node.op.removesuffix("=")
+        if isinstance(left, Sequence) and not left.frozen and op == "+":
+            self.extend(left, right, node)
+            return
+        if isinstance(target, nodes.Subscript):
+            self._store_subscript(node, target, right)
+            return
+        value = self.binary(node, op, left, right)
+        value = self._with_history(node, target, left, right, value)
+        self.bind(target, value)
+
+    def _target_value(self, target: nodes.NodeNG) -> Value:
+        if isinstance(target, nodes.AssignName):
+            return self.lookup(target.name)
+        if isinstance(target, nodes.AssignAttr):
+            return self.attribute(self.evaluate(target.expr), target.attrname, target)
+        return self.evaluate(target)
+
+    def _note_totals(self, node: nodes.Assign, target: nodes.NodeNG, expression: nodes.NodeNG, value: Value) -> None:
+        """See `total = total + loss` as the running total that it is."""
+        if not (isinstance(expression, nodes.BinOp) and expression.op in ("+", "-") and device_tensors([value])):
+            return
+        if len(node.targets) != 1 or not isinstance(target, (nodes.AssignName, nodes.AssignAttr)):
+            return
+        text = target.as_string()
+        sides = (expression.left, expression.right)
+        if text not in (sides[0].as_string(), sides[1].as_string()):
+            return
+        other = sides[1] if sides[0].as_string() == text else sides[0]
+        right = self.quietly(other)
+        marked = self._with_history(node, target, UNKNOWN, right, value)
+        if marked is not value:
+            self.bind(target, marked)
+
+    def quietly(self, node: nodes.NodeNG) -> Value:
+        """The value of an expression, without its events."""
+        events, self.events = self.events, []
+        try:
+            return self.evaluate(node)
+        finally:
+            self.events = events
+
+    def _with_history(
+        self, node: nodes.NodeNG, target: nodes.NodeNG, left: Value, right: Value, value: Value
+    ) -> Value:
+        if self.loops and self.here.grad and any(tensor.grad for tensor in device_tensors([right])):
+            if isinstance(value, Tensor) and value.place is Place.DEVICE:
+                self.totals[node] = (target, tuple(self.loops), self.context)
+                return value.like(sites=value.sites | {node}, grad=True)
+            if isinstance(left, Choice) or isinstance(value, Choice):
+                return join_all(
+                    self._with_history(node, target, UNKNOWN, right, option) for option in options(value)
+                )
+        return value
+
+    def bind(self, target: nodes.NodeNG, value: Value) -> None:
+        if isinstance(target, nodes.AssignName):
+            self._bind_name(target, value)
+        elif isinstance(target, (nodes.Tuple, nodes.List)):
+            self._unpack(target, value)
+        elif isinstance(target, nodes.AssignAttr):
+            self.set_attribute(self.evaluate(target.expr), target.attrname, value, target)
+        elif isinstance(target, nodes.Subscript):
+            self._store_subscript(target, target, value)
+        elif isinstance(target, nodes.Starred):
+            self.bind(target.value, Sequence(None, value))
+
+    def _bind_name(self, target: nodes.AssignName, value: Value) -> None:
+        if value is UNKNOWN and self.frame.node is not None:
+            value = self.by_use(nodes_name(target))
+        elif isinstance(value, Instance) and value.library == "?":
+            value = self.settle(value, target)
+        frame = self.frame.outside.get(target.name)
+        if frame is not None:
+            self.store.put(frame.env, target.name, value)
+        else:
+            self.here.env[target.name] = value
+
+    def settle(self, value: Instance, target: nodes.AssignName) -> Value:
+        """Decide by use what an unknown value that was moved to the device is."""
+        use = self.uses(self.frame.node or self.module).get(target.name)
+        if use is not None and (use.is_model or use.called):
+            return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False, node=value.node)
+        return Tensor(value.place, sure=False, loose=True, line=int(target.lineno or 0))
+
+    def _unpack(self, target: nodes.Tuple | nodes.List, value: Value) -> None:
+        elements = target.elts
+        for option in options(value):
+            if isinstance(option, Sequence) and option.items is not None:
+                if not any(isinstance(e, nodes.Starred) for e in elements) and len(option.items) == len(elements):
+                    value = option
+                    break
+        if isinstance(value, Sequence) and value.items is not None and self._unpack_exactly(elements, value.items):
+            return
+        if isinstance(value, Instance) and value.cls is not None and value.cls.fields:
+            items = [self.attribute(value, name, target) for name in value.cls.fields]
+            if self._unpack_exactly(elements, items):
+                return
+        if isinstance(value, Stream) and len(value.pieces) == len(elements):
+            for element, piece in zip(elements, value.pieces, strict=True):
+                self.bind(element, self.iterate(piece, None, target))
+            return
+        item = self.iterate(value, None, target)
+        for element in elements:
+            self.bind(element, item.like() if isinstance(item, Tensor) else item)
+
+    def _unpack_exactly(self, elements: list[nodes.NodeNG], items: list[Value]) -> bool:
+        star = next((i for i, e in enumerate(elements) if isinstance(e, nodes.Starred)), None)
+        if star is None:
+            if len(elements) != len(items):
+                return False
+            for element, item in zip(elements, items, strict=True):
+                self.bind(element, item)
+            return True
+        after = len(elements) - star - 1
+        if len(items) < star + after:
+            return False
+        middle = items[star : len(items) - after]
+        for element, item in zip(elements[:star], items[:star], strict=True):
+            self.bind(element, item)
+        self.bind(elements[star].value, Sequence(middle, join_all(middle)))
+        for element, item in zip(elements[star + 1 :], items[len(items) - after :], strict=True):
+            self.bind(element, item)
+        return True
+
+    def _store_subscript(self, node: nodes.NodeNG, target: nodes.Subscript, value: Value) -> None:
+        owner = self.evaluate(target.value)
+        if isinstance(target.slice, nodes.Slice):
+            index: Value = self._slice(target.slice)
+        else:
+            index = self.evaluate(target.slice)
+        for option in options(owner):
+            if isinstance(option, Tensor):
+                if option.place is Place.DEVICE:
+                    self.index(target, index, target.slice)
+                    self.tensor(target, Place.DEVICE)
+                elif option.place is Place.HOST and device_tensors([value]):
+                    self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
+            elif isinstance(option, Mapping):
+                self._store_item(option, index, value)
+            elif isinstance(option, Sequence) and not option.frozen:
+                self.store.assign(option, "items", None)
+                self.store.assign(option, "element", join(option.element, value))
+            elif isinstance(option, Instance) and option.cls is not None:
+                method = self.attribute(option, "__setitem__", node)
+                if isinstance(method, Function):
+                    self.call(method, Arguments(node, [index, value]))
+
+    def _store_item(self, owner: Mapping, index: Value, value: Value) -> None:
+        if isinstance(index, Text) and index.const is not None:
+            self.store.put(owner.entries, index.const, value)
+        else:
+            self.store.assign(owner, "element", value if owner.element is None else join(owner.element, value))
+
+    def _delete(self, node: nodes.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, nodes.DelName):
+                self.here.env.pop(target.name, None)
+
+    def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
+        items = None
+        if isinstance(value, Sequence) and value.items is not None and receiver.items is not None and not self.loops:
+            items = [*receiver.items, *value.items]
+        added = self.iterate(value, None, node)
+        element = added if not receiver.items and receiver.element is UNKNOWN else join(element_of(receiver), added)
+        self.store.assign(receiver, "items", items)
+        self.store.assign(receiver, "element", element)
+
+    # Branches.
+
+    def _if(self, node: nodes.If) -> None:
+        truth = self._test(node.test)
+        self._branch(
+            truth,
+            lambda: self.run(node.body),
+            lambda: self.run(node.orelse),
+            node.test,
+        )
+
+    def _test(self, test: nodes.NodeNG) -> Truth:
+        truth = self.truth(test)
+        if is_type_checking(test):
+            truth.known = False
+        return truth
+
+    def _branch(
+        self, truth: Truth, body: Callable[[], None], orelse: Callable[[], None], test: nodes.NodeNG
+    ) -> None:
+        before = self.here
+        held = before.held
+        mark = self.store.mark()
+        ends: list[State | None] = []
+        heaps = []
+        random = Guard.RANDOM in truth.if_true
+        operations, dead = self.operations, False
+        self.tests.append(len(self.loops))
+        for when, run, guards, facts in (
+            (True, body, truth.if_true, truth.narrow_true),
+            (False, orelse, truth.if_false, truth.narrow_false),
+        ):
+            if truth.known is (not when):
+                continue
+            self.state = before.fork()
+            self.guard(guards)
+            self.narrow(facts)
+            run()
+            dead |= self.state is None
+            ends.append(self.state)
+            heaps.append(self.store.take_back(mark))
+        self.tests.pop()
+        self.store.merge(*heaps)
+        if random and (self.operations > operations or (dead and self.loops)) and truth.known is None:
+            self.state = before
+            if dead or self.operations > operations:
+                self.emit(HostChoice(test, self.context, "branch"))
+        self.state = meet_all(ends)
+        if self.state is not None and len(ends) == 2 and all(end is not None for end in ends):
+            self.state.held = held
+
+    def _ternary_guard(self) -> None:
+        """Nothing to do: the expression handles its own paths."""
+
+    def _assert(self, node: nodes.Assert) -> None:
+        truth = self.truth(node.test)
+        self.narrow(truth.narrow_true)
+
+    def _match(self, node: nodes.Match) -> None:
+        subject = self.evaluate(node.subject)
+        before = self.here
+        mark = self.store.mark()
+        ends: list[State | None] = [before.fork()]
+        heaps = [{}]
+        if any(case.pattern is not None and isinstance(case.pattern, nodes.MatchValue) for case in node.cases):
+            self.read(node, node.subject, subject, How.BRANCH, "match")
+        for case in node.cases:
+            self.state = before.fork()
+            for name in case.pattern.nodes_of_class(nodes.AssignName):
+                self.bind(name, subject if isinstance(case.pattern, nodes.MatchAs) else UNKNOWN)
+            if case.guard is not None:
+                self.truth(case.guard)
+            self.run(case.body)
+            ends.append(self.state)
+            heaps.append(self.store.take_back(mark))
+        self.store.merge(*heaps)
+        self.state = meet_all(ends)
+
+    # Loops.
+
+    def _for(self, node: nodes.For) -> None:
+        iterable = self.evaluate(node.iter)
+        loop = self.loop_at(node, Form.LOOP, self.function_name)
+        loop.in_forward = self.in_forward
+        loop.loader = loader_of(iterable) or loop.loader
+        if loop.loader is not None and loop not in loop.loader.host.loops:
+            loop.loader.host.loops.append(loop)
+        random = isinstance(iterable, Stream) and any(
+            isinstance(o, Number) and Guard.RANDOM in truth_guards(o) for o in options(iterable.stop or NONE)
+        )
+
+        def head() -> bool:
+            self.bind(node.target, self.iterate(iterable, loop, node.iter))
+            return True
+
+        operations = self.operations
+        self._loop(node, loop, head)
+        if random and self.operations > operations and self.state is not None:
+            self.emit(HostChoice(node.iter, self.context, "loop count"))
+
+    def _while(self, node: nodes.While) -> None:
+        loop = self.loop_at(node, Form.LOOP, self.function_name)
+        loop.in_forward = self.in_forward
+
+        def head() -> bool:
+            truth = self._test(node.test)
+            self.guard(truth.if_true - {Guard.PERIODIC})
+            self.narrow(truth.narrow_true)
+            return truth.known is not False
+
+        self._loop(node, loop, head)
+
+    def _loop(self, node: nodes.For | nodes.While, loop: Loop, head: Callable[[], bool]) -> None:
+        entry = self.here
+        outer_cut, outer_phase, held = entry.cut, entry.phase, entry.held
+        self._widen(node, loop)
+        before = entry.fork()
+        exits = Exits()
+        self.exits.append(exits)
+        end: State | None = None
+        for turn in range(MOST_TURNS):
+            start = before.fork()
+            start.cut, start.phase = Cut.NEVER, None
+            self.state = start
+            exits.breaks.clear()
+            exits.continues.clear()
+            mark = self.store.mark()
+            with self.inside(loop):
+                if head():
+                    opening = self.state.fork() if self.state is not None else None
+                    self.run(node.body)
+                end = meet_all([self.state, *exits.continues])
+                if end is None:
+                    break
+                loop.cut = end.cut
+                again = self._carries(before, end, mark)
+                self._look_for_growth(node, loop, before, end, mark)
+            if not again or turn == MOST_TURNS - 1:
+                break
+            round_again = end.fork()
+            before = before.meet(round_again)
+        self.exits.pop()
+        del opening
+        if loop.parent is not None and loop.opaque:
+            loop.parent.opaque = True
+        self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
+        if self.state is None:
+            return
+        after = self.state
+        passed = after.cut if end is not None else Cut.NEVER
+        after.cut = outer_cut if passed is Cut.NEVER else max(outer_cut, passed)
+        after.phase = outer_phase if outer_phase is not None else None
+        after.held = held
+        if node.orelse:
+            self.run(node.orelse)
+
+    def _widen(self, node: nodes.For | nodes.While, loop: Loop) -> None:
+        """Forget the values of numbers that the body assigns: they change from turn to turn."""
+        env = self.here.env
+        for name, counts in assigned_numbers(node):
+            value = env.get(name)
+            if isinstance(value, Number):
+                env[name] = Number(None, value.loops | {loop} if counts else value.loops, value.traits)
+        instance = env.get("self")
+        if isinstance(instance, Instance):
+            for name in counted_attributes(node):
+                value = instance.attributes.get(name)
+                if isinstance(value, Number):
+                    self.store.put(instance.attributes, name, Number(None, value.loops | {loop}))
+
+    def _carries(self, before: State, end: State, mark: int) -> bool:
+        """Whether something that lived before the turn is of another kind after it."""
+        for name, old in before.env.items():
+            new = end.env.get(name, old)
+            if new is not old and differs(old, new):
+                return True
+        return any(
+            isinstance(old, Value) and isinstance(new := current(owner, key), Value) and differs(old, new)
+            for owner, key, old in self.store.since(mark)
+        )
+
+    def _look_for_growth(self, node: nodes.NodeNG, loop: Loop, before: State, end: State, mark: int) -> None:
+        """Find what comes round again with a concatenation or a running total of this turn in it."""
+        pairs: list[tuple[Value, Value]] = [
+            (old, end.env[name]) for name, old in before.env.items() if end.env.get(name, old) is not old
+        ]
+        pairs.extend(
+            (old, new)
+            for owner, key, old in self.store.since(mark)
+            if isinstance(old, Value) and isinstance(new := current(owner, key), Value) and new is not old
+        )
+        for old, new in pairs:
+            olds = list(tensors_in(old))
+            for tensor in tensors_in(new):
+                for site in tensor.sites:
+                    if site in self.concatenations:
+                        operands, what, context = self.concatenations[site]
+                        if any(operand in olds for operand in operands):
+                            self.emit(Growing(site, context, what, loop))
+                    elif site in self.totals:
+                        self._report_total(site, loop, old, new)
+
+    def _report_total(self, site: nodes.NodeNG, loop: Loop, old: Value, new: Value) -> None:
+        target, loops, context = self.totals[site]
+        restarts = isinstance(new, Choice) and any(not isinstance(o, Tensor) for o in new.options)
+        if loop in loops and isinstance(old, (Tensor, Number, Choice)) and not restarts and site not in self.spent:
+            self.emit(History(site, context, source_of(target)))
+
+    def _break(self, _: nodes.Break) -> None:
+        if self.exits:
+            self.exits[-1].breaks.append(self.here)
+        self.state = None
+
+    def _continue(self, _: nodes.Continue) -> None:
+        if self.exits:
+            self.exits[-1].continues.append(self.here)
+        self.state = None
+
+    # With, try.
+
+    def _with(self, node: nodes.With) -> None:
+        self._enter(list(node.items), node)
+
+    def _enter(self, items: list[tuple[nodes.NodeNG, nodes.NodeNG | None]], node: nodes.With) -> None:
+        if not items:
+            self.run(node.body)
+            return
+        (expression, target), *rest = items
+        manager = self.evaluate(expression)
+
+        def body(value: Value) -> None:
+            if target is not None:
+                self.bind(target, value)
+            self._enter(rest, node)
+
+        self.enter(manager, body, expression)
+
+    def _try(self, node: nodes.Try) -> None:
+        before = self.here.fork()
+        mark = self.store.mark()
+        self.tests.append(len(self.loops))
+        self.run(node.body)
+        if self.state is not None and node.orelse:
+            self.run(node.orelse)
+        ends: list[State | None] = [self.state]
+        thrown = self.state.fork() if self.state is not None else before.fork()
+        if node.handlers:
+            tried = self.store.take_back(mark)
+            self.store.merge(tried)
+            heaps = [tried]
+            for handler in node.handlers:
+                self.state = thrown.fork().meet(before.fork()) if self.state is not None else before.fork()
+                self.state.held = before.held
+                if isinstance(handler.name, nodes.AssignName):
+                    self.bind(handler.name, UNKNOWN)
+                inner = self.store.mark()
+                self.run(handler.body)
+                heaps.append(self.store.take_back(inner))
+                ends.append(self.state)
+            self.store.merge(*[{**heaps[0], **heap} for heap in heaps])
+        self.tests.pop()
+        self.state = meet_all(ends)
+        if node.finalbody:
+            alive = self.state
+            if alive is None:
+                self.state = before.fork()
+            self.run(node.finalbody)
+            if alive is None:
+                self.state = None
+
+    def _return(self, node: nodes.Return) -> None:
+        value = self.evaluate(node.value) if node.value is not None else NONE
+        if self.state is not None:
+            self.frame.returns.append((value, self.state))
+        self.state = None
+
+    def _raise(self, node: nodes.Raise) -> None:
+        if node.exc is not None:
+            self.evaluate(node.exc)
+        self.state = None
+
+    # Definitions.
+
+    def _import(self, node: nodes.Import) -> None:
+        for name, alias in node.names:
+            if alias:
+                self.here.env[alias] = Name(canonical(name))
+            else:
+                self.here.env[name.partition(".")[0]] = Name(name.partition(".")[0])
+
+    def _import_from(self, node: nodes.ImportFrom) -> None:
+        module = "." * (node.level or 0) + (node.modname or "")
+        for name, alias in node.names:
+            if name != "*":
+                self.here.env[alias or name] = Name(canonical(f"{module}.{name}"))
+
+    def _global(self, node: nodes.Global) -> None:
+        for name in node.names:
+            self.frame.outside[name] = self.globals
+
+    def _nonlocal(self, node: nodes.Nonlocal) -> None:
+        for name in node.names:
+            frame = self.frame.outer
+            while frame is not None and name not in frame.env:
+                frame = frame.outer
+            if frame is not None:
+                self.frame.outside[name] = frame
+
+    def _function(self, node: nodes.FunctionDef) -> None:
+        self.suspend()
+        value: Value = Function(node, self.frame, owner=self.defining, defaults=self.defaults_of(node))
+        if node.decorators is not None:
+            for decorator in reversed(node.decorators.nodes):
+                value = self.decorate(value, decorator)
+        self.here.env[node.name] = value
+
+    def _class(self, node: nodes.ClassDef) -> None:
+        bases = [self.evaluate(base) for base in node.bases]
+        cls = Class(node, self.frame, bases, {})
+        before, outer = self.here.env, self.defining
+        self.suspend()
+        self.here.env = dict(before)
+        self.defining = cls
+        names = set(before)
+        self.run(node.body)
+        self.defining = outer
+        if self.state is None:
+            return
+        env = self.here.env
+        cls.members = {
+            name: value for name, value in env.items() if name not in names or before[name] is not value
+        }
+        self.here.env = before
+        self.complete_class(cls, node)
+        before[node.name] = cls
+
+
+def _nothing(_: Any, __: nodes.NodeNG) -> None:
+    """A statement that does nothing."""
+
+
+_STATEMENTS: dict[type[nodes.NodeNG], Callable[[Any, Any], None]] = {
+    nodes.Expr: Flow._expression,
+    nodes.Assign: Flow._assign,
+    nodes.AnnAssign: Flow._annotated,
+    nodes.AugAssign: Flow._augmented,
+    nodes.Delete: Flow._delete,
+    nodes.If: Flow._if,
+    nodes.Assert: Flow._assert,
+    nodes.Match: Flow._match,
+    nodes.For: Flow._for,
+    nodes.AsyncFor: Flow._for,
+    nodes.While: Flow._while,
+    nodes.Break: Flow._break,
+    nodes.Continue: Flow._continue,
+    nodes.With: Flow._with,
+    nodes.AsyncWith: Flow._with,
+    nodes.Try: Flow._try,
+    nodes.TryStar: Flow._try,
+    nodes.Return: Flow._return,
+    nodes.Raise: Flow._raise,
+    nodes.Import: Flow._import,
+    nodes.ImportFrom: Flow._import_from,
+    nodes.Global: Flow._global,
+    nodes.Nonlocal: Flow._nonlocal,
+    nodes.FunctionDef: Flow._function,
+    nodes.AsyncFunctionDef: Flow._function,
+    nodes.ClassDef: Flow._class,
+    nodes.Pass: _nothing,
+}
+
+
+def nodes_name(target: nodes.AssignName) -> nodes.Name:
+    """The use of a name that an assignment target names, for a look at how it is used."""
+    name = nodes.Name(target.name, target.lineno, target.col_offset, target.parent, end_lineno=None, end_col_offset=None)
+    return name
+
+
+def is_type_checking(test: nodes.NodeNG) -> bool:
+    """True for `TYPE_CHECKING`."""
+    return (isinstance(test, nodes.Name) and test.name == "TYPE_CHECKING") or (
+        isinstance(test, nodes.Attribute) and test.attrname == "TYPE_CHECKING"
+    )
+
+
+def truth_guards(number: Number) -> set[Guard]:
+    """The guards that a number's traits stand for."""
+    from xla_lint.program.expressions import truth_of_number
+
+    return truth_of_number(number).if_true
+
+
+def loader_of(value: Value) -> Loader | None:
+    """The loader that iterating a value iterates, through `enumerate`, `zip`, `tqdm` and `iter`."""
+    for option in options(value):
+        if isinstance(option, Loader):
+            return option
+        if isinstance(option, Stream):
+            for inner in (*option.pieces, *([option.source] if option.source is not None else [])):
+                found = loader_of(inner)
+                if found is not None:
+                    return found
+    return None
+
+
+@lru_cache(maxsize=1024)
+def assigned_numbers(node: nodes.NodeNG) -> tuple[tuple[str, bool], ...]:
+    """The names that a loop's body assigns; True for those that count (`n += 1`, `n = n + 1`)."""
+    found: dict[str, bool] = {}
+    pending = list(node.body)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, nodes.AugAssign) and isinstance(item.target, nodes.AssignName):
+            found[item.target.name] = True
+        elif isinstance(item, nodes.Assign):
+            for target in item.targets:
+                if isinstance(target, nodes.AssignName):
+                    counts = isinstance(item.value, nodes.BinOp) and any(
+                        isinstance(side, nodes.Name) and side.name == target.name
+                        for side in (item.value.left, item.value.right)
+                    )
+                    found[target.name] = found.get(target.name, False) or counts
+        if not isinstance(item, (nodes.FunctionDef, nodes.ClassDef, nodes.Lambda)):
+            pending.extend(item.get_children())
+    return tuple(found.items())
+
+
+@lru_cache(maxsize=1024)
+def counted_attributes(node: nodes.NodeNG) -> tuple[str, ...]:
+    """The attributes of `self` that a loop's body counts up."""
+    return tuple(
+        item.target.attrname
+        for item in node.nodes_of_class(nodes.AugAssign)
+        if isinstance(item.target, nodes.AssignAttr) and path_of_target(item.target) is not None
+    )
+
+
+def path_of_target(target: nodes.AssignAttr) -> str | None:
+    """`self.count` as text, None for attributes of anything else."""
+    if isinstance(target.expr, nodes.Name) and target.expr.name == "self":
+        return f"self.{target.attrname}"
+    return None
+
+
+def differs(old: Value, new: Value) -> bool:
+    """Whether a value that comes round again is of another kind than the one before."""
+    if old is new:
+        return False
+    if type(old) is not type(new):
+        return not (isinstance(old, Number) and new is UNKNOWN)
+    if isinstance(old, Tensor) and isinstance(new, Tensor):
+        return (old.place, old.grad, old.sites) != (new.place, new.grad, new.sites)
+    if isinstance(old, Sequence) and isinstance(new, Sequence):
+        if old.items is not None and new.items is not None and len(old.items) == len(new.items):
+            return any(differs(a, b) for a, b in zip(old.items, new.items, strict=True))
+        return differs(join_all(old.items or [old.element]), join_all(new.items or [new.element]))
+    if isinstance(old, Instance) and isinstance(new, Instance):
+        return old.cls is not new.cls or old.place is not new.place
+    if isinstance(old, Choice) and isinstance(new, Choice):
+        return len(old.options) != len(new.options)
+    return False
+
+
+__all__ = ["NUMBER", "DataShape", "Flow", "Generator", "Kind", "LoopRun", "is_none", "path_of"]

@@ -1,0 +1,448 @@
+"""Python's builtins, and the methods of its containers and strings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import How
+from xla_lint.program.expressions import element_of
+from xla_lint.program.library.registry import function, methods_of
+from xla_lint.program.machine import Arguments, device_tensors
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Class,
+    Function,
+    Generator,
+    Instance,
+    Loader,
+    Mapping,
+    Method,
+    Name,
+    Number,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Trait,
+    Value,
+    join,
+    join_all,
+    options,
+    tensors_in,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+
+DATA = Number(traits=frozenset({Trait.DATA}))
+
+
+def first_node(arguments: Arguments) -> nodes.NodeNG | None:
+    """The expression of a call's first argument."""
+    return arguments.node_of(0)
+
+
+@function("builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.round")
+def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A conversion to a Python number reads a tensor; `round` keeps it one."""
+    value = arguments.get(0)
+    if value is None:
+        return NUMBER
+    spelled = dotted.removeprefix("builtins.")
+    if spelled == "round" and any(isinstance(o, Tensor) for o in options(value)):
+        return machine.derived(arguments.node, [value])
+    if machine.read(arguments.node, first_node(arguments), value, How.VALUE, f"{spelled}()"):
+        return DATA
+    if isinstance(value, Number):
+        if spelled == "int" and value.const is not None:
+            return Number(int(value.const), value.loops, value.traits)
+        return value if spelled != "bool" else Number(None, value.loops, value.traits)
+    return NUMBER
+
+
+@function("builtins.print")
+def show(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """`print` formats what it is given."""
+    for position, value in enumerate(arguments.positional):
+        machine.read(arguments.node, arguments.node_of(position), value, How.FORMAT, "print", materialises=True)
+    return NONE
+
+
+@function("builtins.str", "builtins.repr", "builtins.format", "builtins.ascii")
+def text(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """`str` and its kin format a tensor."""
+    spelled = dotted.removeprefix("builtins.")
+    if arguments.positional:
+        machine.read(
+            arguments.node, first_node(arguments), arguments.positional[0], How.FORMAT, spelled, materialises=True
+        )
+    return TEXT
+
+
+@function("builtins.len")
+def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A length is known without running anything."""
+    value = arguments.get(0)
+    traits = frozenset({Trait.SHAPE})
+    if isinstance(value, Tensor):
+        return Number(value.length, traits=traits)
+    if isinstance(value, Sequence) and value.items is not None:
+        return Number(len(value.items), traits=traits)
+    if isinstance(value, Text) and value.const is not None:
+        return Number(len(value.const))
+    if isinstance(value, Instance):
+        if value.cls is not None and isinstance(method := machine.attribute(value, "__len__", arguments.node), Function):
+            result = machine.call(method, Arguments(arguments.node, []))
+            return result if isinstance(result, Number) else NUMBER
+        rows = value.attributes.get("*rows")
+        return rows if isinstance(rows, Number) else NUMBER
+    if isinstance(value, Loader) and value.rows is not None:
+        return NUMBER
+    return Number(traits=traits)
+
+
+@function("builtins.range")
+def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """`range` of a tensor reads it."""
+    for position, value in enumerate(arguments.positional):
+        machine.read(arguments.node, arguments.node_of(position), value, How.VALUE, "range()")
+    stop = arguments.positional[0] if len(arguments.positional) == 1 else arguments.get(1)
+    return Stream(NUMBER, counted=True, stop=stop)
+
+
+@function("builtins.enumerate")
+def number_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Each item with its number."""
+    source = arguments.get(0, "iterable")
+    return Stream(UNKNOWN, pieces=(Stream(NUMBER, counted=True), source if source is not None else UNKNOWN))
+
+
+@function("builtins.zip", "itertools.zip_longest")
+def zip_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Items side by side."""
+    return Stream(UNKNOWN, pieces=tuple(arguments.positional)) if not arguments.unpacked else UNKNOWN
+
+
+@function("builtins.iter", "itertools.islice", "itertools.cycle", "builtins.reversed", "itertools.chain")
+def pass_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The same items, in another order or number."""
+    if dotted == "itertools.chain":
+        return Stream(join_all(machine.iterate(v, None, arguments.node) for v in arguments.positional))
+    value = arguments.get(0)
+    return Stream(UNKNOWN, source=value) if value is not None else UNKNOWN
+
+
+@function("builtins.next")
+def next_item(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The next item; of a wrapped loader it is a barrier."""
+    value = arguments.get(0)
+    if value is None:
+        return UNKNOWN
+    from xla_lint.program.flow import loader_of
+
+    loader = loader_of(value)
+    if loader is not None and loader.wrapped:
+        machine.barrier(arguments.node, "next()", silent=True)
+        return loader.element
+    return machine.iterate(value, None, arguments.node)
+
+
+@function("builtins.map", "builtins.filter")
+def apply(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A function applied to each item."""
+    if len(arguments.positional) < 2:
+        return UNKNOWN
+    items = [machine.iterate(value, None, arguments.node) for value in arguments.positional[1:]]
+    result = machine.call(arguments.positional[0], Arguments(arguments.node, items))
+    if dotted == "builtins.filter":
+        machine.read(arguments.node, None, result, How.BRANCH, "filter")
+        return Stream(items[0])
+    return Stream(result)
+
+
+@function("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque")
+def collect(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A container of another one's items."""
+    frozen = dotted == "builtins.tuple"
+    value = arguments.get(0)
+    if value is None:
+        return Sequence([] if dotted != "collections.deque" else None, UNKNOWN, frozen)
+    if isinstance(value, Sequence):
+        return Sequence(value.items if value.items is None else list(value.items), element_of(value), frozen)
+    return Sequence(None, machine.iterate(value, None, arguments.node), frozen)
+
+
+@function("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
+def make_mapping(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A dict; a `defaultdict` makes what is missing."""
+    keywords = {key: value for key, value in arguments.keywords.items() if key != "**"}
+    if dotted == "collections.defaultdict":
+        factory = arguments.get(0)
+        element = machine.call(factory, Arguments(arguments.node, [])) if factory not in (None, NONE) else None
+        return Mapping(keywords, element)
+    value = arguments.get(0)
+    if isinstance(value, Mapping):
+        return Mapping({**value.entries, **keywords}, value.element)
+    return Mapping(keywords, None if value is None and not arguments.unpacked else UNKNOWN)
+
+
+@function("builtins.sorted", "builtins.max", "builtins.min")
+def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Comparing tensors in Python reads them."""
+    spelled = dotted.removeprefix("builtins.")
+    values = arguments.positional
+    if "key" in arguments.keywords:
+        items = [machine.iterate(values[0], None, arguments.node)] if len(values) == 1 else values
+        compared = [machine.call(arguments.keywords["key"], Arguments(arguments.node, [item])) for item in items]
+    elif len(values) == 1:
+        inside = values[0]
+        single = isinstance(inside, Sequence) and inside.items is not None and len(inside.items) < 2
+        compared = [] if single else [inside]
+    else:
+        compared = list(values)
+    read = any(machine.read(arguments.node, None, v, How.VALUE, f"{spelled}()") for v in compared)
+    if spelled == "sorted":
+        element = machine.iterate(values[0], None, arguments.node) if values else UNKNOWN
+        return Sequence(None, element)
+    if len(values) == 1:
+        return machine.iterate(values[0], None, arguments.node)
+    result = join_all(values)
+    if isinstance(result, Number):
+        loops = frozenset(loop for v in values if isinstance(v, Number) for loop in v.loops)
+        return Number(None, loops, result.traits)
+    return result if read or not isinstance(result, Tensor) else result
+
+
+@function("builtins.any", "builtins.all")
+def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """`any` and `all` ask each item for its truth."""
+    spelled = dotted.removeprefix("builtins.")
+    return DATA if machine.read(arguments.node, first_node(arguments), arguments.get(0) or NONE, How.VALUE, f"{spelled}()") else NUMBER
+
+
+@function("builtins.sum")
+def add_up(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """`sum` adds tensors on the device and reads nothing."""
+    value = arguments.get(0)
+    item = machine.iterate(value, None, arguments.node) if value is not None else UNKNOWN
+    tensors = [o for o in options(item) if isinstance(o, Tensor)]
+    if tensors:
+        return machine.derived(arguments.node, tensors)
+    return NUMBER if isinstance(item, Number) else UNKNOWN
+
+
+@function("builtins.abs")
+def absolute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The absolute value of a tensor is a tensor."""
+    value = arguments.get(0)
+    if value is not None and any(isinstance(o, Tensor) for o in options(value)):
+        return machine.derived(arguments.node, [value])
+    return Number(None, value.loops, value.traits) if isinstance(value, Number) else UNKNOWN
+
+
+@function("builtins.pow")
+def power(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """`pow` is the operator `**`."""
+    return machine.binary(arguments.node, "**", arguments.get(0) or UNKNOWN, arguments.get(1) or UNKNOWN)
+
+
+@function("builtins.isinstance")
+def is_instance(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A test on a type reads nothing, and is known for tensors."""
+    value, kinds = arguments.get(0), arguments.get(1)
+    names = [k.dotted for k in (kinds.items or [] if isinstance(kinds, Sequence) else [kinds]) if isinstance(k, Name)]
+    if "torch.Tensor" in names:
+        if isinstance(value, Tensor):
+            return Number(True)
+        if isinstance(value, (Number, Text, Sequence, Mapping)) and names == ["torch.Tensor"]:
+            return Number(False)
+    if isinstance(value, Tensor) and names and all(name.startswith("builtins.") for name in names):
+        return Number(False)
+    return NUMBER
+
+
+@function("builtins.getattr")
+def get_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """An attribute by its name, where the source says the name."""
+    owner, name = arguments.get(0), arguments.get(1)
+    if owner is not None and isinstance(name, Text) and name.const is not None:
+        found = machine.attribute(owner, name.const, arguments.node)
+        default = arguments.get(2)
+        return found if default is None or found is UNKNOWN else join(found, default)
+    return UNKNOWN
+
+
+@function("builtins.setattr")
+def set_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Set an attribute by its name."""
+    owner, name, value = arguments.get(0), arguments.get(1), arguments.get(2)
+    if owner is not None and value is not None and isinstance(name, Text) and name.const is not None:
+        machine.set_attribute(owner, name.const, value, arguments.node)
+    return NONE
+
+
+@function("builtins.super")
+def parent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The next class in line."""
+    from xla_lint.program.calls import Super
+
+    owner = machine.frame.owner
+    function_ = machine.frame.function
+    receiver = function_.receiver if function_ is not None else None
+    if owner is None or receiver is None:
+        return UNKNOWN
+    return Super(owner, receiver)
+
+
+@function("builtins.type", "builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass")
+def metadata(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """What is known of an object without running anything."""
+    return NUMBER if dotted != "builtins.type" else Name("builtins.type")
+
+
+@methods_of(Sequence)
+def sequence_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of lists, tuples and sets."""
+    assert isinstance(receiver, Sequence)
+    value = arguments.get(0)
+    if name in ("append", "add", "appendleft") and value is not None:
+        append(machine, receiver, value)
+        return NONE
+    if name in ("extend", "update", "extendleft") and value is not None:
+        machine.extend(receiver, value, arguments.node)
+        return NONE
+    if name == "insert":
+        append(machine, receiver, arguments.get(1) or UNKNOWN, first=True)
+        return NONE
+    if name in ("pop", "popleft"):
+        if receiver.items is not None:
+            machine.store.assign(receiver, "element", element_of(receiver))
+            machine.store.assign(receiver, "items", None)
+        return receiver.element
+    if name == "clear":
+        machine.store.assign(receiver, "items", [])
+        return NONE
+    if name in ("index", "count", "remove"):
+        if value is not None and (device_tensors([receiver]) or device_tensors([value])):
+            machine.read(arguments.node, None, Sequence([receiver, value]), How.VALUE, f".{name}()")
+        return NUMBER
+    if name in ("copy", "union", "intersection", "difference"):
+        return Sequence(None if receiver.items is None else list(receiver.items), element_of(receiver))
+    if name in ("sort", "reverse"):
+        if name == "sort":
+            machine.read(arguments.node, None, receiver, How.VALUE, ".sort()")
+        return NONE
+    if name == "numel":
+        return NUMBER
+    return UNKNOWN
+
+
+def append(machine: Calls, receiver: Sequence, value: Value, *, first: bool = False) -> None:
+    """Add an item to a list."""
+    if receiver.frozen:
+        return
+    element = value if receiver.items == [] or receiver.element is UNKNOWN and not receiver.items else join(element_of(receiver), value)
+    items = receiver.items
+    if items is not None and not machine.loops and len(items) < 64:
+        machine.store.assign(receiver, "items", [value, *items] if first else [*items, value])
+    else:
+        machine.store.assign(receiver, "items", None)
+    machine.store.assign(receiver, "element", element)
+
+
+@methods_of(Mapping)
+def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of dicts."""
+    assert isinstance(receiver, Mapping)
+    everything = [*receiver.entries.values(), *([receiver.element] if receiver.element is not None else [])]
+    if name == "values":
+        return Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
+    if name == "items":
+        return Stream(UNKNOWN, pieces=(Sequence(None, TEXT), Sequence(None, join_all(everything))))
+    if name == "keys":
+        return Sequence(None, TEXT)
+    if name in ("get", "pop", "setdefault"):
+        key = arguments.get(0)
+        found = receiver.entries.get(key.const) if isinstance(key, Text) and key.const is not None else None
+        if name == "setdefault" and isinstance(key, Text) and key.const is not None and found is None:
+            machine.store.put(receiver.entries, key.const, arguments.get(1) or NONE)
+            return arguments.get(1) or NONE
+        if found is None:
+            found = receiver.element if receiver.element is not None else (arguments.get(1) or UNKNOWN)
+        return found
+    if name == "update":
+        value = arguments.get(0)
+        if isinstance(value, Mapping):
+            for key_, item in value.entries.items():
+                machine.store.put(receiver.entries, key_, item)
+            if value.element is not None:
+                machine.store.assign(receiver, "element", value.element)
+        elif value is not None:
+            machine.store.assign(receiver, "element", UNKNOWN)
+        for key_, item in arguments.keywords.items():
+            machine.store.put(receiver.entries, key_, item)
+        return NONE
+    if name == "copy":
+        return Mapping(dict(receiver.entries), receiver.element)
+    if name == "to":
+        return receiver
+    return UNKNOWN
+
+
+@methods_of(Text)
+def text_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """`str.format` formats what it is given; `join` and the rest read nothing."""
+    if name == "format":
+        for position, value in enumerate(arguments.positional):
+            machine.read(arguments.node, arguments.node_of(position), value, How.FORMAT, "str.format")
+        for value in arguments.keywords.values():
+            machine.read(arguments.node, None, value, How.FORMAT, "str.format")
+        return TEXT
+    if name in ("split", "splitlines", "partition", "rsplit"):
+        return Sequence(None, TEXT)
+    if name in ("startswith", "endswith", "isdigit", "find", "count", "index"):
+        return NUMBER
+    return TEXT
+
+
+@methods_of(Number)
+def number_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of numbers read nothing."""
+    return NUMBER
+
+
+@methods_of(Stream)
+def stream_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of iterators: progress bars among them."""
+    assert isinstance(receiver, Stream)
+    if name in ("set_postfix", "set_description", "set_postfix_str", "write", "update", "refresh", "close"):
+        return bar_method(machine, receiver, name, arguments)
+    return UNKNOWN
+
+
+def bar_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
+    """A progress bar formats what it shows."""
+    if name in ("set_postfix", "set_postfix_str", "set_description"):
+        for value in arguments.values():
+            machine.read(arguments.node, None, value, How.FORMAT, name, materialises=False)
+    return NONE
+
+
+@methods_of(Generator)
+def generator_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """`send` and `__next__` run the generator."""
+    return machine.iterate(receiver, None, arguments.node)
+
+
+@methods_of(Class)
+def class_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A method that the class inherits from a library."""
+    return UNKNOWN
+
+
+__all__ = ["DATA", "Method", "bar_method", "tensors_in"]

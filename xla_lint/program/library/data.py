@@ -1,0 +1,246 @@
+"""Datasets, samplers and loaders, those of torch_xla among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import LoaderBuilt
+from xla_lint.program.library.registry import function, methods_of, objects
+from xla_lint.program.machine import Arguments
+from xla_lint.program.values import (
+    MATERIALISED,
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Choice,
+    Class,
+    Function,
+    Instance,
+    Loader,
+    Mapping,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Value,
+    join_all,
+    options,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+
+DEVICE_LOADERS = (
+    "torch_xla.distributed.parallel_loader.MpDeviceLoader",
+    "torch_xla.distributed.parallel_loader.ParallelLoader",
+    "torch_xla.distributed.parallel_loader.PerDeviceLoader",
+)
+
+
+@function("torch.utils.data.DataLoader")
+def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A `DataLoader`, with what its batches are made of."""
+    dataset = arguments.get(0, "dataset") or UNKNOWN
+    collate = arguments.keywords.get("collate_fn")
+    element = batch_of(machine, dataset, collate, arguments)
+    loader = Loader(
+        arguments.node,
+        element,
+        batch_size=arguments.get(1, "batch_size"),
+        drop_last=arguments.get(8, "drop_last"),
+        rows=rows_of(machine, dataset, arguments.node),
+        endless=is_endless(arguments) or arguments.unpacked,
+    )
+    machine.emit(LoaderBuilt(arguments.node, machine.context, loader))
+    return loader
+
+
+def is_endless(arguments: Arguments) -> bool:
+    """True where a sampler or batch sampler decides what a batch is."""
+    return "batch_sampler" in arguments.keywords
+
+
+def rows_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> int | None:
+    """How many rows a dataset has, where the source says so."""
+    from xla_lint.program.library.builtin import length
+
+    if not isinstance(dataset, (Instance, Sequence, Tensor)):
+        return None
+    found = length(machine, "builtins.len", Arguments(node, [dataset]))
+    if isinstance(found, Number) and isinstance(found.const, int) and not found.loops:
+        return found.const
+    return None
+
+
+def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: Arguments) -> Value:
+    """What a loader yields: what the collate function makes, or the dataset's items stacked, on the host."""
+    if collate is not None and collate is not NONE:
+        for option in options(collate):
+            callee = option
+            if isinstance(option, Instance) and option.cls is not None:
+                member = machine.member(option.cls, "__call__")
+                callee = member if isinstance(member, Function) else UNKNOWN
+                if isinstance(callee, Function):
+                    from xla_lint.program.calls import bound_to
+
+                    callee = bound_to(callee, option)
+            if isinstance(callee, Function):
+                before, machine.callback = machine.callback, True
+                loops, machine.loops = machine.loops, []
+                row = row_of(machine, dataset, arguments.node)
+                result = machine.call(callee, Arguments(arguments.node, [Sequence(None, row)]))
+                machine.callback, machine.loops = before, loops
+                return on_host(result)
+        return UNKNOWN
+    return on_host(row_of(machine, dataset, arguments.node), stacked=True)
+
+
+def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
+    """One item of a dataset."""
+    if isinstance(dataset, Instance):
+        tensors = dataset.attributes.get("*tensors")
+        if isinstance(tensors, Sequence) and tensors.items is not None:
+            return Sequence([Tensor(Place.HOST) for _ in tensors.items], Tensor(Place.HOST), True)
+        if dataset.cls is not None:
+            method = machine.member(dataset.cls, "__getitem__")
+            if isinstance(method, Function):
+                from xla_lint.program.calls import bound_to
+
+                loops, machine.loops = machine.loops, []
+                result = machine.call(bound_to(method, dataset), Arguments(node, [NUMBER]))
+                machine.loops = loops
+                return result
+            method = machine.member(dataset.cls, "__iter__")
+            if isinstance(method, Function):
+                loops, machine.loops = machine.loops, []
+                result = machine.iterate(dataset, None, node)
+                machine.loops = loops
+                return result
+        inner = dataset.attributes.get("*source")
+        return row_of(machine, inner, node) if inner is not None else UNKNOWN
+    if isinstance(dataset, (Sequence, Tensor)):
+        return machine.iterate(dataset, None, node)
+    return UNKNOWN
+
+
+def on_host(value: Value, *, stacked: bool = False) -> Value:
+    """A batch as a loader yields it: tensors on the host."""
+    if isinstance(value, Tensor):
+        return value.like(place=Place.HOST, born=MATERIALISED, length=None)
+    if isinstance(value, Number) and stacked:
+        return Tensor(Place.HOST)
+    if isinstance(value, Sequence):
+        items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
+        return Sequence(items, on_host(value.element, stacked=stacked), value.frozen)
+    if isinstance(value, Mapping):
+        return Mapping(
+            {key: on_host(item, stacked=stacked) for key, item in value.entries.items()},
+            None if value.element is None else on_host(value.element, stacked=stacked),
+        )
+    if isinstance(value, Choice):
+        return join_all(on_host(option, stacked=stacked) for option in value.options)
+    return value
+
+
+def on_device(value: Value) -> Value:
+    """A batch as a device loader yields it: its tensors transferred, everything else as it is."""
+    if isinstance(value, Tensor):
+        return value.like(place=Place.DEVICE, born=MATERIALISED)
+    if isinstance(value, Sequence):
+        items = None if value.items is None else [on_device(item) for item in value.items]
+        element = on_device(value.element) if items is None else join_all(items)
+        return Sequence(items, element, value.frozen)
+    if isinstance(value, Mapping):
+        return Mapping(
+            {key: on_device(item) for key, item in value.entries.items()},
+            None if value.element is None else on_device(value.element),
+        )
+    if isinstance(value, Choice):
+        return join_all(on_device(option) for option in value.options)
+    if value is UNKNOWN:
+        return Tensor(Place.DEVICE, loose=True, sure=False)
+    return value
+
+
+def wrap(value: Value, node: nodes.NodeNG) -> Value:
+    """A loader whose `next()` is a barrier and yields device tensors."""
+    for option in options(value):
+        if isinstance(option, Loader):
+            option.host.fed = True
+            return Loader(node, on_device(option.element), wrapped=True, inner=option)
+    element = value.element if isinstance(value, Stream) else UNKNOWN
+    return Loader(node, on_device(element), wrapped=True)
+
+
+@function(*DEVICE_LOADERS)
+def wrap_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A device loader around a host loader."""
+    return wrap(arguments.get(0, "loader") or UNKNOWN, arguments.node)
+
+
+@methods_of(Loader)
+def loader_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """`per_device_loader` gives the wrapped loader; progress bars around loaders are seen through."""
+    assert isinstance(receiver, Loader)
+    if name == "per_device_loader":
+        return receiver
+    if name == "__iter__":
+        return Stream(UNKNOWN, source=receiver)
+    if name in ("set_postfix", "set_description", "set_postfix_str", "update", "write"):
+        from xla_lint.program.library.builtin import bar_method
+
+        return bar_method(machine, receiver, name, arguments)
+    return NONE if name == "close" else UNKNOWN
+
+
+@objects("torch.utils.data.")
+def dataset_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Constructors of the library's datasets, inherited or not; their methods are host work."""
+    assert isinstance(receiver, Instance)
+    if name == "__init__" and receiver.library == "torch.utils.data.TensorDataset":
+        fill_tensor_dataset(receiver, arguments)
+    return UNKNOWN if name != "__init__" else NONE
+
+
+def fill_tensor_dataset(dataset: Instance, arguments: Arguments) -> None:
+    """Note a tensor dataset's columns and its number of rows."""
+    dataset.attributes["*tensors"] = Sequence(list(arguments.positional) if not arguments.unpacked else None)
+    first = arguments.get(0)
+    dataset.attributes["*rows"] = Number(first.length) if isinstance(first, Tensor) else NUMBER
+
+
+@function("torch.utils.data.")
+def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A dataset or sampler of the library, or a function on datasets."""
+    last = dotted.rpartition(".")[2]
+    if last == "random_split":
+        source = arguments.get(0) or UNKNOWN
+        sizes = arguments.get(1, "lengths")
+        counts = sizes.items if isinstance(sizes, Sequence) and sizes.items is not None else [NUMBER, NUMBER]
+        return Sequence(
+            [
+                Instance(None, "torch.utils.data.Subset", {"*source": source, "*rows": size if whole(size) else NUMBER})
+                for size in counts
+            ]
+        )
+    made = Instance(None, dotted, node=arguments.node)
+    if last == "TensorDataset":
+        fill_tensor_dataset(made, arguments)
+    elif last == "Subset":
+        made.attributes["*source"] = arguments.get(0) or UNKNOWN
+    if last == "default_collate":
+        return UNKNOWN
+    return made
+
+
+def whole(value: Value) -> bool:
+    """True for a known number of rows."""
+    return isinstance(value, Number) and isinstance(value.const, int)
+
+
+__all__ = ["Class", "Name", "Text"]

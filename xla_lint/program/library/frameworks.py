@@ -1,0 +1,280 @@
+"""Accelerate, Transformers, Lightning, progress bars and trackers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import How
+from xla_lint.program.library.builtin import bar_method
+from xla_lint.program.library.data import wrap
+from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.registry import function, objects
+from xla_lint.program.machine import Arguments
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    RARE,
+    TEXT,
+    UNKNOWN,
+    Device,
+    Instance,
+    Kind,
+    Loader,
+    Mapping,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Stream,
+    Tensor,
+    Trait,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+
+TOKENIZER = "transformers.PreTrainedTokenizer"
+BOARD = "torch.utils.tensorboard.SummaryWriter"
+
+
+@function("tqdm.tqdm", "tqdm.trange", "rich.progress.track", "tqdm.rich.tqdm")
+def progress(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A progress bar yields what it is given."""
+    if dotted.endswith("trange"):
+        return Stream(NUMBER, counted=True)
+    value = arguments.get(0, "iterable")
+    if value is None:
+        return Instance(None, "tqdm.tqdm", node=arguments.node)
+    return value if isinstance(value, Loader) else Stream(UNKNOWN, source=value)
+
+
+@objects("tqdm.tqdm", "tqdm.trange")
+def progress_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A progress bar formats what it shows."""
+    return bar_method(machine, receiver, name, arguments)
+
+
+@function("tqdm.tqdm.write")
+def progress_write(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A line beside the bar."""
+    return bar_method(machine, NONE, "set_postfix", arguments)
+
+
+@function(BOARD, "tensorboardX.SummaryWriter", "torch_xla.test.test_utils.get_summary_writer")
+def board(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A TensorBoard writer."""
+    return Instance(None, BOARD, node=arguments.node)
+
+
+@objects(BOARD)
+def board_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A writer reads what it writes."""
+    if name.startswith("add_") and name not in ("add_graph", "add_text", "add_hparams"):
+        for position, value in enumerate(arguments.positional[1:], 1):
+            machine.read(
+                arguments.node, arguments.node_of(position), value, How.FORMAT, f".{name}()", materialises=True
+            )
+    return NONE
+
+
+@function("wandb.log", "mlflow.log_metric", "mlflow.log_metrics")
+def track(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A tracker reads what it is given."""
+    for value in arguments.positional:
+        machine.read(arguments.node, None, value, How.FORMAT, dotted, materialises=True)
+    return NONE
+
+
+@function("wandb.init")
+def start_tracking(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A run, whose `log` is the module's."""
+    return Instance(None, "wandb.Run", node=arguments.node)
+
+
+@objects("wandb.Run")
+def run_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A run's methods."""
+    return track(machine, "wandb.log", arguments) if name == "log" else UNKNOWN
+
+
+# Accelerate.
+
+
+@function("accelerate.Accelerator")
+def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """An `Accelerator`, which owns the device and the barriers."""
+    rank = Number(traits=frozenset({Trait.RANK}))
+    return Instance(
+        None,
+        dotted,
+        {
+            "device": Device(Place.DEVICE, sure=False),
+            "sync_gradients": RARE,
+            "is_main_process": rank,
+            "is_local_main_process": rank,
+            "is_last_process": rank,
+            "process_index": rank,
+            "local_process_index": rank,
+            "num_processes": NUMBER,
+            "gradient_accumulation_steps": NUMBER,
+        },
+        node=arguments.node,
+    )
+
+
+@objects("accelerate.Accelerator")
+def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """What an `Accelerator` does with models, loaders and losses."""
+    if name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler"):
+        prepared = [prepare(machine, value, arguments) for value in arguments.positional]
+        return prepared[0] if len(prepared) == 1 else Sequence(prepared if not arguments.unpacked else None, UNKNOWN, True)
+    if name == "backward":
+        return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
+    if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
+        value = arguments.get(0) or UNKNOWN
+        if name != "pad_across_processes":
+            machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+        if isinstance(value, Sequence) and value.items is not None:
+            return Sequence([v.like() if isinstance(v, Tensor) else v for v in value.items], UNKNOWN, True)
+        return value
+    if name == "print":
+        for value in arguments.positional:
+            machine.read(arguments.node, None, value, How.FORMAT, "accelerator.print", materialises=True)
+        return NONE
+    if name == "log":
+        for value in arguments.positional:
+            machine.read(arguments.node, None, value, How.FORMAT, "accelerator.log", materialises=True)
+        return NONE
+    if name in ("wait_for_everyone", "save_state"):
+        machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+        return NONE
+    if name in ("unwrap_model", "save", "free_memory", "end_training", "init_trackers", "get_state_dict"):
+        return arguments.get(0) or NONE
+    if name == "clip_grad_norm_":
+        return machine.tensor(arguments.node, Place.DEVICE, clip=True, sure=False)
+    if name in ("accumulate", "autocast", "no_sync", "join_uneven_inputs", "main_process_first"):
+        return Instance(None, "accelerate.context", node=arguments.node)
+    return UNKNOWN
+
+
+def prepare(machine: Calls, value: Value, arguments: Arguments) -> Value:
+    """What `prepare` returns for one object."""
+    for option in options(value):
+        if isinstance(option, Loader):
+            return wrap(option, arguments.node)
+        if isinstance(option, Instance):
+            if option.model:
+                place_model(machine, option, Place.DEVICE, sure=False)
+            elif option.library.startswith("torch.optim."):
+                machine.store.assign(option, "place", Place.DEVICE)
+            return option
+    return wrap(UNKNOWN, arguments.node) if value is UNKNOWN else value
+
+
+# Transformers.
+
+
+@function("transformers.")
+def build_transformers(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Tokenizers and models by their `from_pretrained`, and the library's other classes."""
+    parts = dotted.split(".")
+    name = parts[1]
+    if parts[-1] in ("from_pretrained", "from_config"):
+        if "Tokenizer" in name or "Processor" in name:
+            known = arguments.keywords.get("model_max_length")
+            return Instance(None, TOKENIZER, {} if known is None else {"model_max_length": known}, node=arguments.node)
+        if "Config" in name:
+            return Instance(None, "transformers.PretrainedConfig", node=arguments.node)
+        if "Model" in name or "For" in name or name.startswith("Auto"):
+            return Instance(None, "transformers.PreTrainedModel", model=True, node=arguments.node)
+    if name.endswith(("Tokenizer", "TokenizerFast")):
+        return Instance(None, TOKENIZER, node=arguments.node)
+    if name.endswith("Model") or "For" in name and not name.startswith("DataCollator"):
+        return Instance(None, "transformers.PreTrainedModel", model=True, node=arguments.node)
+    if name.startswith("get_") and name.endswith(("schedule", "scheduler", "warmup")):
+        return Instance(None, "torch.optim.lr_scheduler.LambdaLR", node=arguments.node)
+    if name in ("is_torch_xla_available", "is_torch_tpu_available", "is_torch_neuroncore_available"):
+        return Number(True)
+    if name in ("AdamW", "Adafactor"):
+        return Instance(None, f"torch.optim.{name}", node=arguments.node)
+    if name == "default_data_collator":
+        return UNKNOWN
+    machine.hand_over(arguments)
+    return Instance(None, dotted, dict(arguments.keywords), node=arguments.node) if name[:1].isupper() else UNKNOWN
+
+
+@function("transformers.utils.is_torch_xla_available", "transformers.utils.is_torch_tpu_available",
+          "accelerate.utils.is_torch_xla_available", "accelerate.utils.is_xla_available")  # fmt: skip
+def available(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """True in an XLA program."""
+    return Number(True)
+
+
+@objects(TOKENIZER)
+def tokenizer_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A tokenizer gives host tensors."""
+    if name in ("__call__", "pad", "encode_plus", "batch_encode_plus", "encode"):
+        return Mapping({}, Tensor(Place.HOST))
+    return TEXT if "decode" in name else UNKNOWN
+
+
+@objects("transformers.")
+def transformers_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of other objects of the library."""
+    if name == "__init__":
+        return NONE
+    machine.hand_over(arguments)
+    return UNKNOWN
+
+
+@objects("transformers.PreTrainedModel")
+def pretrained_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Generation gives tensors where the model is; the rest is any model's."""
+    assert isinstance(receiver, Instance)
+    if name == "generate":
+        return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, sure=receiver.sure)
+    from xla_lint.program.library.networks import model_method
+
+    return model_method(machine, receiver, name, arguments)
+
+
+# Lightning.
+
+
+@objects("lightning.LightningModule")
+def lightning_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """`self.log` shows a value in the progress bar, or accumulates it on the device."""
+    if name in ("log", "log_dict"):
+        shown = arguments.keywords.get("prog_bar")
+        value = arguments.get(1 if name == "log" else 0, "value" if name == "log" else "dictionary")
+        if isinstance(shown, Number) and shown.const and value is not None:
+            machine.read(arguments.node, arguments.node_of(1, "value"), value, How.FORMAT, f"self.{name}(prog_bar=True)")
+        return NONE
+    if name in ("save_hyperparameters", "toggle_optimizer", "untoggle_optimizer"):
+        return NONE
+    if name == "manual_backward":
+        return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
+    from xla_lint.program.library.networks import model_method
+
+    return model_method(machine, receiver, name, arguments)
+
+
+@function("lightning.", "datasets.", "evaluate.")
+def framework(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Objects of a framework that runs the loops itself."""
+    machine.hand_over(arguments)
+    return Instance(None, dotted, node=arguments.node)
+
+
+@objects("lightning.", "datasets.", "evaluate.")
+def framework_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A framework calls the functions it is given again and again."""
+    if name == "__init__":
+        return NONE
+    machine.hand_over(arguments)
+    return receiver if name in ("map", "filter", "shuffle", "select", "with_format", "train_test_split") else UNKNOWN
+
+
+__all__ = ["Name"]

@@ -1,0 +1,38 @@
+"""Context managers of libraries: barriers, modes without gradients, progress bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xla_lint.program.names import is_foreign
+from xla_lint.program.values import UNKNOWN, Instance, Value
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.calls import Calls
+
+WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled"})
+BARRIERS_AT_EXIT = frozenset({"torch_xla.step", "torch_xla.debug.profiler.StepTrace"})
+
+
+def enter(machine: Calls, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+    """Run the body of a `with` statement under a context manager that the project does not define."""
+    library = manager.library if isinstance(manager, Instance) else ""
+    if library in WITHOUT_GRADIENTS:
+        before = machine.here.grad
+        machine.here.grad = False
+        body(UNKNOWN)
+        if machine.state is not None:
+            machine.state.grad = before
+    elif library in BARRIERS_AT_EXIT:
+        if library == "torch_xla.step":
+            machine.barrier(node, "torch_xla.step", silent=True)
+        body(UNKNOWN)
+        if machine.state is not None:
+            machine.barrier(node, library.replace("torch_xla.debug.profiler", "xp"), silent=True)
+    else:
+        if manager is UNKNOWN or (library and not is_foreign(library)):
+            machine.opaque()
+        body(manager)

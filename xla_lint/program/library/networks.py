@@ -1,0 +1,268 @@
+"""`torch.nn`, `torch.optim` and `torch.distributions`: models, optimizers, what their methods do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.library.registry import function, objects, place_named
+from xla_lint.program.machine import Arguments, device_tensors, place_of
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Device,
+    Function,
+    Instance,
+    Kind,
+    Mapping,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Value,
+    join_all,
+    tensors_in,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+
+CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
+CHAINING = frozenset({"train", "eval", "requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
+
+
+@function("torch.nn.")
+def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A library module, a parameter, or a utility of `torch.nn`."""
+    last = dotted.rpartition(".")[2]
+    if dotted.startswith("torch.nn.functional."):
+        from xla_lint.program.library.torch_functions import compute
+
+        return compute(machine, dotted, arguments)
+    if dotted in ("torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Parameter"):
+        value = arguments.get(0)
+        tensor = next(tensors_in(value), None) if value is not None else None
+        return (tensor or Tensor(Place.UNKNOWN)).like(grad=False)
+    if dotted.startswith("torch.nn.init."):
+        return arguments.get(0) or UNKNOWN
+    if dotted.startswith("torch.nn.utils."):
+        return utility(machine, dotted, arguments)
+    if not last[:1].isupper():
+        machine.hand_over(arguments)
+        return UNKNOWN
+    module = Instance(None, dotted, model=True, node=arguments.node)
+    if dotted in CONTAINERS:
+        module.attributes["*"] = _contents(machine, arguments)
+    place = place_named(arguments.keywords.get("device"))
+    if place is not None:
+        module.place = place
+    for value in arguments.values():
+        if isinstance(value, Instance) and value.model and "Parallel" in last:
+            return value
+    return module
+
+
+def _contents(machine: Calls, arguments: Arguments) -> Value:
+    modules: list[Value] = []
+    for value in arguments.positional:
+        if isinstance(value, Instance) and value.model:
+            modules.append(value)
+        elif isinstance(value, Mapping):
+            modules.extend(value.entries.values())
+        elif value is not UNKNOWN:
+            modules.append(machine.iterate(value, None, arguments.node))
+    found = join_all(m for m in modules if isinstance(m, Instance))
+    return found if isinstance(found, Instance) else Instance(None, "torch.nn.Module", model=True, sure=False)
+
+
+def utility(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Gradient clipping stays on the device; its result is the norm. Padding keeps its operands' place."""
+    if "clip_grad_norm" in dotted or dotted.endswith("get_total_norm"):
+        place = _parameters_place(arguments.get(0))
+        return machine.tensor(arguments.node, place, clip=True, sure=place is Place.DEVICE)
+    if dotted.endswith(("pad_sequence", "pack_sequence", "pad_packed_sequence", "pack_padded_sequence")):
+        tensors = list(tensors_in(arguments.get(0) or NONE))
+        result = machine.tensor(arguments.node, place_of(tensors) if tensors else Place.UNKNOWN)
+        return result
+    if "parametrizations" in dotted or dotted.endswith(("weight_norm", "spectral_norm")):
+        return arguments.get(0) or UNKNOWN
+    return UNKNOWN
+
+
+def _parameters_place(value: Value | None) -> Place:
+    tensors = list(tensors_in(value)) if value is not None else []
+    if isinstance(value, Stream):
+        tensors = list(tensors_in(value.element))
+    return place_of(tensors) if tensors else Place.UNKNOWN
+
+
+@objects("torch.nn.", "torch.compile", "transformers.PreTrainedModel")
+def model_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of a model, and calling it where its `forward` is not in sight."""
+    assert isinstance(receiver, Instance)
+    if name == "__init__":
+        return NONE
+    if name in ("__call__", "forward"):
+        return run_model(machine, receiver, arguments)
+    if name == "to" or name in ("cuda", "cpu", "to_empty", "xpu"):
+        target = arguments.get(0, "device")
+        place = {"cuda": Place.UNKNOWN, "cpu": Place.HOST}.get(name) or place_named(target)
+        if place is not None and not (isinstance(target, Name)):
+            sure = not (isinstance(target, Device) and not target.sure)
+            place_model(machine, receiver, place, sure)
+        return receiver
+    if name in CHAINING:
+        return receiver
+    if name in ("parameters", "buffers"):
+        return Stream(_parameter(receiver))
+    if name in ("named_parameters", "named_buffers"):
+        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(_parameter(receiver))))
+    if name == "state_dict":
+        return Mapping({}, _parameter(receiver))
+    if name in ("modules", "children"):
+        return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
+    if name in ("named_modules", "named_children"):
+        inside = Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
+        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(inside)))
+    if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
+        key, value = arguments.get(0), arguments.get(1)
+        if isinstance(key, Text) and key.const is not None and value is not None:
+            machine.store.put(receiver.attributes, key.const, value)
+        return NONE
+    if name == "apply":
+        machine.hand_over(arguments)
+        return receiver
+    if name == "append" and receiver.library == "torch.nn.ModuleList":
+        value = arguments.get(0)
+        if isinstance(value, Instance):
+            machine.store.put(receiver.attributes, "*", value)
+        return receiver
+    if name in ("items", "values", "keys"):
+        inside_value = receiver.attributes.get("*", Instance(None, "torch.nn.Module", model=True, sure=False))
+        if name == "values":
+            return Stream(inside_value)
+        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(inside_value))) if name == "items" else Stream(Text())
+    if name in ("zero_grad", "load_state_dict", "gradient_checkpointing_enable", "requires_grad_", "compile"):
+        return NONE
+    if name.startswith("register_") and name.endswith("hook"):
+        machine.hand_over(arguments)
+        return UNKNOWN
+    if receiver.library == "torch.nn.MultiheadAttention":
+        return None
+    if receiver.cls is None and device_tensors(arguments.values()) and receiver.sure is False:
+        return None
+    return None
+
+
+def _parameter(model: Instance) -> Tensor:
+    return Tensor(model.place, sure=model.sure)
+
+
+def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True, depth: int = 4) -> None:
+    """Move a model and the models inside it."""
+    machine.store.assign(model, "place", place)
+    if not sure:
+        machine.store.assign(model, "sure", False)
+    if depth == 0:
+        return
+    for name, value in list(model.attributes.items()):
+        if isinstance(value, Instance) and value.model and value is not model:
+            place_model(machine, value, place, sure, depth - 1)
+        elif isinstance(value, Tensor) and value.place is not place:
+            machine.store.put(model.attributes, name, value.like(place=place))
+
+
+def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
+    """The output of a model whose `forward` is not in sight: tensors, on the device if an input or the model is."""
+    tensors = [t for value in arguments.values() for t in tensors_in(value, 2)]
+    place = place_of(tensors) if tensors else Place.UNKNOWN
+    if place is Place.UNKNOWN and model.place is not Place.UNKNOWN:
+        place = model.place
+    if model.place is Place.DEVICE:
+        place = Place.DEVICE
+    if place is Place.DEVICE:
+        if not machine.in_forward:
+            machine.forward(arguments.node)
+        if model.library == "torch.compile":
+            machine.barrier(arguments.node, "torch.compile", silent=True)
+    layer = model.library.startswith("torch.nn.") and model.library != "torch.nn.Module"
+    length = tensors[0].length if layer and tensors and "Loss" not in model.library else None
+    return machine.tensor(
+        arguments.node,
+        place,
+        grad=machine.here.grad,
+        loose=not layer,
+        sure=model.sure and all(t.sure for t in tensors),
+        length=length,
+        kind=Kind.UNKNOWN,
+    )
+
+
+@function("torch.optim.", "torch_xla.amp.syncfree.")
+def build_optimizer(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """An optimizer or a schedule."""
+    return Instance(
+        None, dotted, {"params": arguments.get(0, "params") or UNKNOWN}, _parameters_place(arguments.get(0, "params")),
+        node=arguments.node,
+    )  # fmt: skip
+
+
+@objects("torch.optim.", "torch_xla.amp.syncfree.")
+def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Methods of an optimizer or a schedule."""
+    assert isinstance(receiver, Instance)
+    scheduler = "lr_scheduler" in receiver.library
+    if name == "step":
+        closure = arguments.get(0, "closure")
+        if scheduler:
+            if receiver.library.endswith("ReduceLROnPlateau") and arguments.positional:
+                from xla_lint.program.events import How
+
+                machine.read(
+                    arguments.node, arguments.node_of(0), arguments.positional[0], How.VALUE, "ReduceLROnPlateau.step"
+                )
+            return NONE
+        if isinstance(closure, Function):
+            machine.call(closure, Arguments(arguments.node, []))
+        machine.optimizer_step(arguments.node, optimizer_place(receiver))
+        return NONE
+    if name == "zero_grad":
+        return NONE
+    if name == "state_dict":
+        return Mapping({}, Tensor(receiver.place))
+    if name == "get_last_lr":
+        return Sequence(None, NUMBER)
+    if name == "param_groups":
+        return Sequence(None, Mapping({}, UNKNOWN))
+    return UNKNOWN
+
+
+def optimizer_place(optimizer: Instance) -> Place:
+    """Where the parameters that an optimizer updates live."""
+    return optimizer.place
+
+
+@objects("torch.distributions.")
+def distribution_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A distribution's methods give tensors where its parameters live."""
+    assert isinstance(receiver, Instance)
+    return machine.derived(arguments.node, [*receiver.attributes.values(), *arguments.values()])
+
+
+@function("torch.distributions.")
+def build_distribution(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A distribution over tensors."""
+    return Instance(
+        None,
+        dotted,
+        {str(i): value for i, value in enumerate(arguments.values()) if isinstance(value, Tensor)}
+        | {name: machine.derived(arguments.node, arguments.values()) for name in ("mean", "scale", "probs", "logits")
+           if device_tensors(arguments.values())},
+        node=arguments.node,
+    )  # fmt: skip
+
+
+__all__ = ["Number"]

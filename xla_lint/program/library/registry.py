@@ -1,0 +1,192 @@
+"""Who knows what a library's function, method or context manager means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.names import is_foreign
+from xla_lint.program.values import (
+    NONE,
+    UNKNOWN,
+    Function,
+    Instance,
+    Name,
+    Place,
+    Tensor,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.loops import Loop
+    from xla_lint.program.machine import Arguments
+
+Handler = Callable[["Calls", str, "Arguments"], Value]
+MethodHandler = Callable[["Calls", Value, str, "Arguments"], "Value | None"]
+
+_FUNCTIONS: dict[str, Handler] = {}
+_PREFIXES: dict[str, Handler] = {}
+_METHODS: dict[type[Value], MethodHandler] = {}
+_OBJECTS: dict[str, MethodHandler] = {}
+
+QUIET = ("builtins.", "numpy.", "logging.", "math.", "random.", "time.", "os.", "collections.")
+"""Packages whose calls no rule listens to."""
+
+
+def function(*names: str) -> Callable[[Handler], Handler]:
+    """Register what calling these dotted names means. A name that ends in a dot stands for all below it."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            (_PREFIXES if name.endswith(".") else _FUNCTIONS)[name] = handler
+        return handler
+
+    return register
+
+
+def methods_of(kind: type[Value]) -> Callable[[MethodHandler], MethodHandler]:
+    """Register what the methods of one kind of value mean."""
+
+    def register(handler: MethodHandler) -> MethodHandler:
+        _METHODS[kind] = handler
+        return handler
+
+    return register
+
+
+def objects(*prefixes: str) -> Callable[[MethodHandler], MethodHandler]:
+    """Register what the methods of library objects mean, by the dotted name of their class or its beginning."""
+
+    def register(handler: MethodHandler) -> MethodHandler:
+        for prefix in prefixes:
+            _OBJECTS[prefix] = handler
+        return handler
+
+    return register
+
+
+def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The result of calling something outside the project."""
+    if not dotted.startswith(QUIET):
+        machine.emit(
+            LibraryCall(
+                arguments.node,
+                machine.context,
+                dotted,
+                tuple(arguments.positional),
+                arguments.keywords,
+                arguments.unpacked,
+            )
+        )
+    handler = _FUNCTIONS.get(dotted) or _prefix(dotted, _PREFIXES)
+    if handler is not None:
+        return handler(machine, dotted, arguments)
+    machine.hand_over(arguments)
+    if not is_foreign(dotted):
+        machine.opaque()
+    return UNKNOWN
+
+
+def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
+    """The result of calling a method of a value that the project does not define."""
+    if isinstance(receiver, Instance):
+        handler = _OBJECTS.get(receiver.library) or _prefix(receiver.library, _OBJECTS)
+        if not receiver.library.startswith(QUIET):
+            machine.emit(
+                LibraryCall(
+                    arguments.node,
+                    machine.context,
+                    f"{receiver.library or 'torch.nn.Module'}.{name}",
+                    tuple(arguments.positional),
+                    arguments.keywords,
+                    arguments.unpacked,
+                    receiver,
+                )
+            )
+        if receiver.model and not receiver.library.startswith("torch.nn."):
+            result = _OBJECTS["torch.nn."](machine, receiver, name, arguments) if handler is None else None
+            if handler is not None:
+                result = handler(machine, receiver, name, arguments)
+            if result is None:
+                result = _OBJECTS["torch.nn."](machine, receiver, name, arguments)
+            return result if result is not None else _unknown_method(machine, receiver, arguments)
+        result = handler(machine, receiver, name, arguments) if handler is not None else None
+    else:
+        method = _METHODS.get(type(receiver))
+        result = method(machine, receiver, name, arguments) if method is not None else None
+    return result if result is not None else _unknown_method(machine, receiver, arguments)
+
+
+def _unknown_method(machine: Calls, receiver: Value, arguments: Arguments) -> Value:
+    machine.hand_over(arguments)
+    known = isinstance(receiver, Instance) and receiver.library and is_foreign(receiver.library)
+    if not known and not (isinstance(receiver, Name) and is_foreign(receiver.dotted)):
+        machine.opaque()
+    return UNKNOWN
+
+
+def enter_library(machine: Calls, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+    """Run the body of a `with` statement under a library's context manager."""
+    from xla_lint.program.library.managers import enter
+
+    enter(machine, manager, body, node)
+
+
+def iterate_library(machine: Calls, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
+    """What iterating a library object yields."""
+    inside = value.attributes.get("*")
+    if inside is not None:
+        return inside
+    if value.model:
+        return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
+    if loop is not None and not is_foreign(value.library):
+        loop.opaque = True
+    return UNKNOWN
+
+
+def _prefix(dotted: str, table: dict[str, Handler] | dict[str, MethodHandler]) -> Handler | MethodHandler | None:
+    while dotted:
+        dotted, _, _ = dotted.rpartition(".")
+        found = table.get(dotted + ".")
+        if found is not None:
+            return found
+    return None
+
+
+def is_device(value: Value | None) -> bool:
+    """Whether an argument names the XLA device."""
+    from xla_lint.program.values import Device, Text
+
+    return any(
+        (isinstance(o, Device) and o.place is Place.DEVICE)
+        or (isinstance(o, Text) and (o.const or "").partition(":")[0] == "xla")
+        for o in options(value if value is not None else NONE)
+    )
+
+
+def place_named(value: Value | None) -> Place | None:
+    """The place that a device argument names; None where it names no device, UNKNOWN where it cannot be told."""
+    from xla_lint.program.values import Device, Number, Text
+
+    if value is None or value is NONE:
+        return None
+    if isinstance(value, Device):
+        return value.place
+    if isinstance(value, Text):
+        if value.const is None:
+            return Place.UNKNOWN
+        head = value.const.partition(":")[0]
+        return {"xla": Place.DEVICE, "cpu": Place.HOST}.get(head, Place.UNKNOWN)
+    if isinstance(value, Tensor):
+        return value.place
+    if isinstance(value, (Name, Function, Number)):
+        return None
+    places = {place_named(option) for option in options(value)} if len(options(value)) > 1 else set()
+    if Place.DEVICE in places:
+        return Place.DEVICE
+    return Place.UNKNOWN

@@ -1,0 +1,253 @@
+"""The standard library and NumPy, as far as they meet tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import How
+from xla_lint.program.library.builtin import DATA
+from xla_lint.program.library.registry import function, methods_of, objects
+from xla_lint.program.machine import Arguments
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Class,
+    Function,
+    Instance,
+    Logger,
+    Mapping,
+    Name,
+    Number,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Trait,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+
+RANDOM = Number(traits=frozenset({Trait.RANDOM}))
+CLOCK = Number(traits=frozenset({Trait.CLOCK}))
+LEVELS = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50, "fatal": 50}
+LEVEL_NAMES = {"NOTSET": 0, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40, "CRITICAL": 50}
+DRAWS = frozenset(
+    "random randint uniform choice randrange gauss normal rand integers binomial beta getrandbits random_sample "
+    "choices sample triangular standard_normal poisson exponential randn".split()
+)
+
+
+@function("math.")
+def mathematics(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Functions of `math` read tensors."""
+    read = False
+    for position, value in enumerate(arguments.positional):
+        read |= machine.read(
+            arguments.node, arguments.node_of(position), value, How.VALUE, f"{dotted}()"
+        )
+    if read:
+        return DATA
+    loops = frozenset(loop for v in arguments.positional if isinstance(v, Number) for loop in v.loops)
+    return Number(None, loops)
+
+
+@function("time.")
+def clock(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A clock's number."""
+    return CLOCK if dotted.rpartition(".")[2] in ("time", "perf_counter", "monotonic", "process_time") else NUMBER
+
+
+@function("random.", "numpy.random.")
+def draw(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A random number drawn on the host, or the generator that draws it."""
+    last = dotted.rpartition(".")[2]
+    if last in ("Random", "SystemRandom", "default_rng", "RandomState", "Generator"):
+        return Instance(None, "random.Random")
+    return RANDOM if last in DRAWS else UNKNOWN
+
+
+@objects("random.Random")
+def draw_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A number drawn from a generator object."""
+    return RANDOM if name in DRAWS else UNKNOWN
+
+
+@function("numpy.")
+def array(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """NumPy refuses tensors on the device: nothing is read."""
+    return NUMBER if dotted.rpartition(".")[2] in ("mean", "sum", "sqrt", "log", "exp", "ceil", "prod") else UNKNOWN
+
+
+@function("logging.getLogger", "accelerate.logging.get_logger", "transformers.utils.logging.get_logger")
+def logger(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A logger; without a name, the root's."""
+    return Logger() if arguments.positional or arguments.keywords else machine.root_logger
+
+
+@function(*(f"logging.{name}" for name in (*LEVELS, "log")))
+def log_to_root(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A message to the root logger."""
+    return logger_method(machine, machine.root_logger, dotted.rpartition(".")[2], arguments) or NONE
+
+
+@function("logging.basicConfig")
+def configure(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Importing torch_xla leaves a root handler, so that this call does nothing unless it is forced."""
+    forced = arguments.keywords.get("force")
+    if isinstance(forced, Number) and forced.const:
+        machine.root_logger.level = level_of(arguments.keywords.get("level"))
+    return NONE
+
+
+@methods_of(Logger)
+def logger_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Logging formats its arguments if the level is on."""
+    assert isinstance(receiver, Logger)
+    if name == "setLevel":
+        receiver.level = level_of(arguments.get(0, "level"))
+        return NONE
+    if name == "isEnabledFor":
+        return NUMBER
+    offset = 1 if name == "log" else 0
+    level = level_of(arguments.get(0)) if name == "log" else LEVELS.get(name)
+    if level is None:
+        return NONE
+    for position, value in enumerate(arguments.positional[offset:], offset):
+        machine.read(
+            arguments.node,
+            arguments.node_of(position),
+            value,
+            How.FORMAT,
+            f"logging.{name}",
+            logger=receiver,
+            level=level,
+        )
+    return NONE
+
+
+def level_of(value: Value | None) -> int:
+    """A logging level as a number, 0 where it cannot be told."""
+    if isinstance(value, Number) and value.const is not None:
+        return int(value.const)
+    if isinstance(value, Name) and value.dotted.startswith("logging."):
+        return LEVEL_NAMES.get(value.dotted.rpartition(".")[2], 0)
+    if isinstance(value, Text) and value.const is not None:
+        return LEVEL_NAMES.get(value.const.upper(), 0)
+    return 0
+
+
+@function("copy.copy", "copy.deepcopy")
+def duplicate(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A copy is another object of the same kind."""
+    value = arguments.get(0)
+    if isinstance(value, Instance):
+        return Instance(
+            value.cls, value.library, dict(value.attributes), value.place, value.model, value.sure, arguments.node
+        )
+    return value if value is not None else UNKNOWN
+
+
+@function("collections.namedtuple")
+def named_tuple(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A class with fields."""
+    spec = arguments.get(1, "field_names")
+    fields: list[str] = []
+    if isinstance(spec, Text) and spec.const is not None:
+        fields = spec.const.replace(",", " ").split()
+    elif isinstance(spec, Sequence) and spec.items is not None:
+        fields = [item.const for item in spec.items if isinstance(item, Text) and item.const is not None]
+    return Class(arguments.node, machine.frame, [], {}, fields)
+
+
+@function("types.SimpleNamespace", "argparse.Namespace")
+def namespace(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """An object with these attributes."""
+    return Instance(None, dotted, {k: v for k, v in arguments.keywords.items() if k != "**"}, node=arguments.node)
+
+
+@function("dataclasses.field")
+def field(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A dataclass field's default."""
+    default = arguments.keywords.get("default")
+    return default if default is not None else Instance(None, "dataclasses.field", dict(arguments.keywords))
+
+
+@function("functools.partial")
+def partial(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A function with some arguments bound."""
+    inner = arguments.get(0)
+    if isinstance(inner, Function):
+        bound = machine.bind_parameters(inner, Arguments(arguments.node, arguments.positional[1:], arguments.keywords))
+        from xla_lint.program.calls import bound_to
+
+        result = bound_to(inner, inner.receiver) if inner.receiver is not None else inner
+        skip = len(arguments.positional) - 1
+        if skip == 0:
+            return Function(
+                result.node, result.frame, result.receiver, result.owner,
+                {**result.defaults, **{k: v for k, v in bound.items() if k in arguments.keywords}},
+                result.compiled, result.no_grad, result.manager, result.static,
+            )  # fmt: skip
+        return Instance(None, "functools.partial", {"function": inner, "first": Sequence(arguments.positional[1:]),
+                                                    "rest": Mapping(arguments.keywords)})  # fmt: skip
+    return inner if isinstance(inner, (Class, Instance, Name)) else UNKNOWN
+
+
+@objects("functools.partial")
+def call_partial(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Call a function with some arguments bound."""
+    assert isinstance(receiver, Instance)
+    if name != "__call__":
+        return None
+    first, rest = receiver.attributes["first"], receiver.attributes["rest"]
+    assert isinstance(first, Sequence) and isinstance(rest, Mapping)
+    return machine.call(
+        receiver.attributes["function"],
+        Arguments(
+            arguments.node,
+            [*(first.items or []), *arguments.positional],
+            {**rest.entries, **arguments.keywords},
+            arguments.unpacked,
+        ),
+    )
+
+
+@function("functools.wraps", "functools.lru_cache", "functools.cache", "functools.update_wrapper")
+def transparent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A decorator that leaves the function what it is."""
+    return Name("functools.identity")
+
+
+@function("functools.identity")
+def identity(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """What it is given."""
+    return arguments.get(0) or UNKNOWN
+
+
+@function("operator.index")
+def index(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A tensor used as an index is read."""
+    machine.read(arguments.node, arguments.node_of(0), arguments.get(0) or NONE, How.VALUE, "operator.index()")
+    return NUMBER
+
+
+@function("itertools.count")
+def endless_count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Numbers without end."""
+    return Stream(NUMBER, counted=True)
+
+
+@function("statistics.", "pickle.dump", "pickle.dumps", "json.dumps", "json.dump")
+def consume(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """What asks tensors for their values."""
+    for value in arguments.positional[:1]:
+        machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()", materialises=True)
+    return NUMBER if dotted.startswith("statistics.") else TEXT
+
+
+__all__ = ["Stream", "Tensor", "options", "TEXT"]

@@ -1,0 +1,216 @@
+"""Methods of tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.knowledge.operations import (
+    BAKED_ARGUMENTS,
+    BOOLEAN,
+    COMPARING_FETCHES,
+    DATA_SHAPES,
+    ELEMENTWISE,
+    FETCHES,
+    INTEGER,
+    MATERIALISING_FETCHES,
+    METADATA_METHODS,
+    NEW_FACTORIES,
+    PASSING,
+    SIZES_FROM_ARGUMENTS,
+    UNDIFFERENTIABLE,
+)
+from xla_lint.program.events import DataShape, How
+from xla_lint.program.library.builtin import DATA
+from xla_lint.program.library.registry import methods_of, place_named
+from xla_lint.program.machine import device_tensors
+from xla_lint.program.values import (
+    MATERIALISED,
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Device,
+    Kind,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Tensor,
+    Trait,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+SHAPE = Number(traits=frozenset({Trait.SHAPE}))
+KIND_NAMES = {"bool": Kind.BOOL, "long": Kind.INT, "int": Kind.INT, "int64": Kind.INT, "int32": Kind.INT}
+
+
+@methods_of(Tensor)
+def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """The result of a tensor's method."""
+    assert isinstance(receiver, Tensor)
+    node = arguments.node
+    subject = getattr(getattr(node, "func", None), "expr", None)
+    if name in METADATA_METHODS:
+        if name == "size" and arguments.positional:
+            first = arguments.positional[0]
+            return Number(receiver.length if isinstance(first, Number) and first.const == 0 else None, traits=SHAPE.traits)
+        return Sequence(None, SHAPE, True) if name == "size" else SHAPE
+    if name in FETCHES:
+        read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
+        return DATA if read else NUMBER
+    if name in MATERIALISING_FETCHES:
+        machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
+        return host_copy(receiver) if name == "cpu" else Sequence(None, DATA if receiver.place is Place.DEVICE else NUMBER)
+    if name in COMPARING_FETCHES:
+        machine.read(node, subject, Sequence([receiver, *arguments.positional]), How.VALUE, f".{name}()")
+        return NUMBER
+    if name == "numpy":
+        forced = arguments.keywords.get("force")
+        if isinstance(forced, Number) and forced.const:
+            machine.read(node, subject, receiver, How.VALUE, ".numpy(force=True)", materialises=True)
+        return UNKNOWN
+    if name in ("to", "type", "xpu", "cuda"):
+        return move(machine, receiver, name, arguments)
+    if name == "backward":
+        return backward(machine, receiver, arguments)
+    if name in ("register_hook", "retain_grad", "share_memory_", "set_"):
+        machine.hand_over(arguments)
+        return NONE
+    if name in ("items", "keys", "get", "pop") and receiver.loose:
+        return receiver.like(length=None)
+    return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
+
+
+def operation(
+    machine: Calls, name: str, operands: list[Value], arguments: Arguments, receiver: Tensor | None = None
+) -> Value:
+    """The result of an operation on tensors, given as a method or as a function of `torch`."""
+    node = arguments.node
+    in_place = name.endswith("_") and not name.endswith("__")
+    plain = name.rstrip("_") if in_place else name
+    everything = [*operands, *arguments.keywords.values()]
+    tensors = device_tensors(everything)
+    on_device = bool(tensors)
+    numbers = operands[1:]
+    if plain in DATA_SHAPES or is_data_shaped(plain, numbers, arguments):
+        if on_device:
+            machine.emit(DataShape(node, machine.context, f"{plain}()"))
+    if on_device:
+        _report_numbers(machine, node, plain, numbers, arguments)
+        if plain == "copy" and receiver is not None and receiver.place is Place.HOST:
+            machine.read(node, None, operands[1] if len(operands) > 1 else NONE, How.VALUE, ".copy_()", materialises=True)
+    if plain in NEW_FACTORIES and receiver is not None:
+        place = place_named(arguments.keywords.get("device")) or receiver.place
+        return machine.tensor(node, place, length=first_size(numbers), sure=receiver.sure)
+    first = next((o for o in operands if isinstance(o, Tensor)), None)
+    result = machine.derived(
+        node,
+        everything,
+        kind=kind_of(plain, first),
+        length=first.length if first is not None and plain in ELEMENTWISE else None,
+        grad=machine.here.grad and plain not in UNDIFFERENTIABLE and any(t.grad for t in tensors),
+        loose=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
+        sites=first.sites if first is not None and plain in PASSING else frozenset(),
+    )
+    if in_place and receiver is not None and plain in ("detach", "requires_grad"):
+        return receiver.like(grad=plain != "detach" and receiver.grad)
+    return result
+
+
+def is_data_shaped(name: str, numbers: list[Value], arguments: Arguments) -> bool:
+    """Operations whose shape depends on values in some of their forms."""
+    if name == "one_hot":
+        classes = arguments.keywords.get("num_classes") or (numbers[0] if numbers else None)
+        return classes is None or (isinstance(classes, Number) and classes.const == -1)
+    if name == "repeat_interleave":
+        repeats = arguments.keywords.get("repeats") or (numbers[0] if numbers else None)
+        return isinstance(repeats, Tensor)
+    if name == "where":
+        return not numbers and not arguments.keywords
+    return False
+
+
+def _report_numbers(machine: Calls, node: object, name: str, numbers: list[Value], arguments: Arguments) -> None:
+    call = arguments.node
+    if name in BAKED_ARGUMENTS:
+        keywords = BAKED_ARGUMENTS[name]
+        given = [*numbers, *(arguments.keywords[k] for k in keywords if k in arguments.keywords)]
+        for number in given:
+            shape = name == "narrow" and number is (arguments.keywords.get("length") or (numbers[2:3] or [None])[0])
+            if machine.changing(call, f"{name}()", number, shape=shape):
+                return
+    elif name in SIZES_FROM_ARGUMENTS:
+        for number in (*numbers, *arguments.keywords.values()):
+            if machine.changing(call, f"{name}()", number, shape=True):
+                return
+
+
+def kind_of(name: str, first: Tensor | None) -> Kind:
+    """The dtype of an operation's result, as far as it is known."""
+    if name in BOOLEAN:
+        return Kind.BOOL
+    if name in INTEGER:
+        return Kind.INT
+    if name in ("float", "half", "bfloat16", "double", "softmax", "log_softmax", "sigmoid", "mean"):
+        return Kind.FLOAT
+    if first is not None and name in (
+        "view", "reshape", "flatten", "squeeze", "unsqueeze", "expand", "transpose", "permute", "clone", "detach",
+        "contiguous", "t", "repeat", "roll", "flip", "index_select", "gather", "masked_fill", "expand_as", "view_as",
+    ):  # fmt: skip
+        return first.kind
+    return Kind.UNKNOWN
+
+
+def first_size(sizes: list[Value]) -> int | None:
+    """The first dimension that a factory's size arguments give."""
+    head = sizes[0] if sizes else None
+    if isinstance(head, Sequence):
+        head = head.items[0] if head.items else None
+    if isinstance(head, Number) and isinstance(head.const, int) and not head.loops and not isinstance(head.const, bool):
+        return head.const
+    return None
+
+
+def host_copy(tensor: Tensor) -> Tensor:
+    """The tensor on the host."""
+    return tensor.like(place=Place.HOST, born=MATERIALISED, sites=frozenset())
+
+
+def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> Value:
+    """`.to(...)`: another place reads or transfers, another dtype computes."""
+    node = arguments.node
+    subject = getattr(getattr(node, "func", None), "expr", None)
+    target = arguments.get(0, "device")
+    dtype = next((v for v in (*arguments.positional, arguments.keywords.get("dtype")) if isinstance(v, Name)), None)
+    kind = receiver.kind
+    if dtype is not None and dtype.dotted.startswith("torch."):
+        kind = KIND_NAMES.get(dtype.dotted.removeprefix("torch."), Kind.FLOAT)
+    place = place_named(target) if not isinstance(target, Name) else None
+    if name == "cuda":
+        return receiver.like(place=Place.UNKNOWN)
+    if place is None or place is receiver.place:
+        if dtype is None and name == "to":
+            return receiver
+        return machine.derived(
+            node, [receiver], kind=kind, length=receiver.length, loose=receiver.loose, sites=receiver.sites
+        )
+    if place is Place.HOST:
+        machine.read(node, subject, receiver, How.VALUE, '.to("cpu")', materialises=True)
+        return host_copy(receiver)
+    if place is Place.DEVICE:
+        sure = receiver.sure and not (isinstance(target, Device) and not target.sure)
+        if machine.loops and receiver.place is not Place.DEVICE:
+            machine.loops[-1].moved = True
+        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind)
+    return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
+
+
+def backward(machine: Calls, receiver: Tensor, arguments: Arguments) -> Value:
+    """The backward pass: it uses up the history of running totals, and makes a loop a training loop."""
+    machine.spent |= set(receiver.sites)
+    if receiver.place is Place.DEVICE:
+        machine.backward(arguments.node)
+    return NONE

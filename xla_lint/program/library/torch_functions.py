@@ -1,0 +1,260 @@
+"""Functions of `torch`: factories, operations, modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
+from xla_lint.program.events import How
+from xla_lint.program.library.registry import function, objects, place_named
+from xla_lint.program.library.tensors import first_size, host_copy, operation
+from xla_lint.program.machine import device_tensors, source_of
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Choice,
+    Device,
+    Function,
+    Instance,
+    Kind,
+    Mapping,
+    Name,
+    Number,
+    Place,
+    Sequence,
+    Tensor,
+    Text,
+    Value,
+    join_all,
+    options,
+    tensors_in,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
+MODES = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled"})
+QUIET_FUNCTIONS = frozenset(
+    "manual_seed seed set_default_dtype get_default_dtype is_tensor is_storage get_rng_state set_rng_state "
+    "set_num_threads use_deterministic_algorithms is_floating_point is_complex iinfo finfo Generator Size "
+    "set_printoptions set_float32_matmul_precision set_default_device initial_seed".split()
+)
+
+
+@function("torch.device")
+def device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A device by its name."""
+    place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"))
+    return Device(place if place is not None else Place.UNKNOWN)
+
+
+@function(*MODES, "torch.autocast", "torch.amp.autocast", "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
+def mode(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A context manager of torch; `no_grad()(f)` decorates too."""
+    return Instance(None, dotted, node=arguments.node)
+
+
+@objects("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled")
+def mode_as_decorator(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A mode used as a decorator."""
+    assert isinstance(receiver, Instance)
+    value = arguments.get(0)
+    if name == "__call__" and isinstance(value, Function):
+        value.no_grad = receiver.library != "torch.enable_grad"
+        return value
+    return None
+
+
+@function("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.is_initialized")
+def absent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """False on an XLA machine."""
+    return Number(False)
+
+
+@function("torch.compile", "torch.jit.script", "torch.jit.trace")
+def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A compiled function runs its own graphs."""
+    backend = arguments.keywords.get("backend")
+    value = arguments.get(0, "model")
+    if isinstance(backend, Text) and backend.const and "xla" in backend.const:
+        if isinstance(value, Function):
+            value.compiled = True
+        elif isinstance(value, Instance):
+            return Instance(None, "torch.compile", place=value.place, model=True, node=arguments.node)
+    return value if value is not None else Name("functools.identity")
+
+
+@function("torch.load")
+def load(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """What a file holds is unknown."""
+    return UNKNOWN
+
+
+@function("torch.save")
+def save(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Saving is the business of rules; the value is pickled."""
+    return NONE
+
+
+@function("torch.")
+def compute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Any other function of torch: a factory, or an operation on its arguments."""
+    if dotted.startswith("torch.utils.data."):
+        return UNKNOWN
+    inner = dotted.startswith(COMPUTING) or dotted.count(".") == 1
+    name = dotted.rpartition(".")[2]
+    if not inner or name in QUIET_FUNCTIONS or (dotted.count(".") == 1 and name[:1].isupper()):
+        return _other(machine, dotted, name, arguments)
+    node = arguments.node
+    if dotted.count(".") == 1:
+        if name in FACTORIES:
+            return make(machine, name, arguments)
+        if name in LIKE_FACTORIES:
+            return _like(machine, arguments)
+        if name in COMPARING_FETCHES or name == "is_nonzero":
+            machine.read(node, None, Sequence(list(arguments.positional)), How.VALUE, f"torch.{name}()")
+            return NUMBER
+        if name in ("cat", "concat", "concatenate", "hstack", "vstack"):
+            return concatenate(machine, name, arguments)
+        if name == "stack":
+            return _stack(machine, arguments)
+        if name in ("numel", "result_type", "typename"):
+            return NUMBER
+        if name == "where" and len(arguments.positional) + len(arguments.keywords) < 2:
+            operation(machine, "where", [arguments.get(0) or UNKNOWN], arguments)
+            return Sequence(None, machine.derived(node, arguments.positional, kind=Kind.INT), True)
+    operands = list(arguments.positional)
+    if not operands and "input" in arguments.keywords:
+        operands = [arguments.keywords["input"]]
+    if not any(True for value in arguments.values() for _ in tensors_in(value, 2)):
+        machine.hand_over(arguments)
+        return UNKNOWN
+    result = operation(machine, name, operands, arguments)
+    if isinstance(result, Tensor) and name in ("frexp", "meshgrid", "broadcast_tensors", "unbind", "chunk", "split"):
+        return Sequence(None, result, True)
+    return result
+
+
+def _other(machine: Calls, dotted: str, name: str, arguments: Arguments) -> Value:
+    if dotted.startswith("torch.nn.init."):
+        return arguments.get(0) or UNKNOWN
+    if dotted.startswith("torch.autograd."):
+        if name == "backward":
+            machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
+            return NONE
+        if name == "grad":
+            return Sequence(None, machine.derived(arguments.node, arguments.values(), grad=False), True)
+    if dotted.startswith(("torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor")):
+        return Tensor(Place.HOST)
+    if name in ("is_tensor", "is_floating_point"):
+        return NUMBER
+    machine.hand_over(arguments)
+    return UNKNOWN
+
+
+def make(machine: Calls, name: str, arguments: Arguments) -> Value:
+    """A tensor made from numbers."""
+    node = arguments.node
+    named = place_named(arguments.keywords.get("device"))
+    place = named if named is not None else Place.HOST
+    sizes = arguments.positional
+    length = first_size(sizes)
+    if "size" in arguments.keywords:
+        length = first_size([arguments.keywords["size"]])
+    if name in ("arange", "linspace", "logspace", "range"):
+        length = None
+        position = {"arange": 0 if len(sizes) == 1 else 1}.get(name, 2)
+        if position < len(sizes) and (name != "arange" or len(sizes) < 3):
+            end = sizes[position]
+            begin = sizes[0] if name == "arange" and len(sizes) == 2 else Number(0)
+            if isinstance(end, Number) and isinstance(end.const, int) and isinstance(begin, Number) and not end.loops:
+                length = end.const - int(begin.const) if begin.const is not None else None
+    elif name == "randint":
+        size = next((value for value in sizes if isinstance(value, Sequence)), None)
+        length = first_size([size]) if size is not None else length
+    elif name in ("tensor", "as_tensor", "from_numpy"):
+        return _from_values(machine, name, arguments, place)
+    if place is Place.DEVICE:
+        for value in sizes:
+            if machine.changing(node, f"{name}()", value, shape=True):
+                break
+            for tensor in device_tensors([value]):
+                if name not in ("full", "normal"):
+                    machine.read(node, None, tensor, How.VALUE, f"{name}()")
+    kind = Kind.INT if name in ("arange", "randint", "randperm") else Kind.UNKNOWN
+    dtype = arguments.keywords.get("dtype")
+    if isinstance(dtype, Name) and dtype.dotted == "torch.bool":
+        kind = Kind.BOOL
+    sure = not any(isinstance(o, Device) and not o.sure for o in options(arguments.keywords.get("device") or NONE))
+    return machine.tensor(node, place, length=length, kind=kind, sure=sure)
+
+
+def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) -> Value:
+    data = arguments.get(0, "data")
+    node = arguments.node
+    length = len(data.items) if isinstance(data, Sequence) and data.items is not None else None
+    if isinstance(data, Sequence) and device_tensors([data]):
+        machine.read(node, None, data, How.VALUE, f"torch.{name}()")
+    elif isinstance(data, Tensor):
+        if place is Place.HOST and "device" in arguments.keywords:
+            machine.read(node, None, data, How.VALUE, f"torch.{name}()", materialises=True)
+            return host_copy(data)
+        return machine.derived(node, [data], kind=data.kind, length=data.length)
+    if place is Place.DEVICE:
+        return Tensor(Place.DEVICE, line=int(node.lineno or 0), length=length)
+    return Tensor(place, length=length, line=int(node.lineno or 0))
+
+
+def _like(machine: Calls, arguments: Arguments) -> Value:
+    model = arguments.get(0, "input")
+    named = place_named(arguments.keywords.get("device"))
+    if isinstance(model, Choice):
+        model = next((o for o in model.options if isinstance(o, Tensor)), UNKNOWN)
+    if not isinstance(model, Tensor):
+        return machine.tensor(arguments.node, named) if named is not None else UNKNOWN
+    return machine.tensor(arguments.node, named or model.place, length=model.length, kind=model.kind, sure=model.sure)
+
+
+def concatenate(machine: Calls, name: str, arguments: Arguments) -> Value:
+    """A concatenation; it may grow a tensor that comes round again."""
+    node = arguments.node
+    parts = arguments.get(0, "tensors") or UNKNOWN
+    items = parts.items if isinstance(parts, Sequence) and parts.items is not None else None
+    tensors = list(tensors_in(parts, 2))
+    dim = arguments.get(1, "dim")
+    lengths = [t.length for t in tensors]
+    length = None
+    if isinstance(dim, Number) and dim.const not in (None, 0):
+        length = lengths[0] if lengths else None
+    elif items is not None and len(lengths) == len(items):
+        known = [size for size in lengths if size is not None]
+        length = sum(known) if len(known) == len(lengths) else None
+    result = machine.derived(node, [parts], kind=tensors[0].kind if tensors else Kind.UNKNOWN, length=length)
+    if machine.loops and items is not None and len(items) > 1 and result.place is Place.DEVICE:
+        operands = [t for item in items for o in options(item) for t in tensors_in(o, 1)]
+        earlier = machine.concatenations.get(node)
+        if earlier is not None:
+            operands = [*earlier[0], *operands]
+        machine.concatenations[node] = (operands, source_of(node), machine.context)
+        result = result.like(sites=result.sites | {node})
+    return result
+
+
+def _stack(machine: Calls, arguments: Arguments) -> Value:
+    parts = arguments.get(0, "tensors") or UNKNOWN
+    tensors = list(tensors_in(parts, 2))
+    dim = arguments.get(1, "dim")
+    if isinstance(dim, Number) and dim.const not in (None, 0):
+        length = tensors[0].length if tensors else None
+    else:
+        length = len(parts.items) if isinstance(parts, Sequence) and parts.items is not None else None
+    kind = tensors[0].kind if tensors else Kind.UNKNOWN
+    if not tensors:
+        return UNKNOWN
+    return machine.derived(arguments.node, [parts], kind=kind, length=length)
+
+
+__all__ = ["Mapping", "join_all"]

@@ -1,0 +1,148 @@
+"""Which loops are step loops: what a loop's body does, and what follows from it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.values import Loader
+
+
+class Cut(enum.IntEnum):
+    """Whether an iteration passes a barrier."""
+
+    NEVER = 0
+    SOMETIMES = 1
+    ALWAYS = 2
+
+
+class Form(enum.Enum):
+    """What makes the code run again and again."""
+
+    LOOP = "loop"
+    FORWARD = "forward"
+    """A module's `forward` without a caller in sight."""
+    HOOK = "hook"
+    """A method that a framework calls every step."""
+    STEP = "step"
+    """A function without a caller in sight that performs one whole training step."""
+
+
+@dataclass(slots=True, eq=False)
+class CutSite:
+    """A barrier inside a loop, seen from that loop."""
+
+    node: nodes.NodeNG
+    periodic: bool
+    """True where a test on a step counter guards it."""
+    conditional: bool
+    """True where any test inside the loop guards it."""
+    spelled: str
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A loop of the program, in one context, and what its body was seen to do.
+
+    "Directly" means: in the loop's own body or in functions called from it, but not in a loop inside it.
+    """
+
+    node: nodes.NodeNG
+    form: Form
+    function: str
+    """The name of the function around it, empty at module level."""
+    parent: Loop | None = None
+    children: list[Loop] = field(default_factory=list)
+    in_forward: bool = False
+    """True inside a module's `forward`: such a loop is unrolled into the step's graph."""
+    cut: Cut = Cut.NEVER
+    """Whether an iteration passes a barrier, on the paths that come round again."""
+    cuts: list[CutSite] = field(default_factory=list)
+    own_cut: bool = False
+    """A barrier stands directly in it."""
+    loader: Loader | None = None
+    """The loader it iterates."""
+    backward: bool = False
+    """`backward()` of a device tensor, directly."""
+    optimizer: bool = False
+    """An optimizer step, directly."""
+    model: bool = False
+    """A call of a model on the device, directly."""
+    opaque: bool = False
+    """A call directly inside it cannot be followed, and might be a barrier."""
+    computes: bool = False
+    """Operations on the device are recorded, directly."""
+    moved: bool = False
+    """A batch of a plain loader is moved to the device by hand."""
+    sure: bool = True
+
+    @property
+    def line(self) -> int:
+        """The line of the loop's head."""
+        return int(self.node.lineno or 0)
+
+    @property
+    def trains(self) -> bool:
+        """True where the body itself performs a training step, or part of one."""
+        return self.backward or self.optimizer
+
+    @property
+    def wrapped(self) -> bool:
+        """True where the loop's own `next()` is a barrier."""
+        return self.loader is not None and self.loader.wrapped
+
+    @property
+    def drives(self) -> bool:
+        """True where the body's own work shows that an iteration is a step, or part of one."""
+        return self.trains or self.wrapped or (self.loader is not None and (self.model or self.moved))
+
+    @property
+    def is_step(self) -> bool:
+        """True for a loop that trains, evaluates or decodes on the device.
+
+        An epoch loop is none, whatever barriers it holds: its work is done by the loops inside it. Nor is a loop
+        that is unrolled into the graph of the step around it.
+        """
+        if self.form is not Form.LOOP or self.drives:
+            return True
+        if self.in_forward or any(inner.drives for inner in self.inside()):
+            return False
+        if self.own_cut:
+            return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())
+        return self.model and not self.inside_step
+
+    def inside(self) -> Iterator[Loop]:
+        """The loops inside this one, at any depth."""
+        for child in self.children:
+            yield child
+            yield from child.inside()
+
+    @property
+    def inside_step(self) -> bool:
+        """True where a loop around it is a step loop by its own work."""
+        around = self.parent
+        while around is not None:
+            if around.form is not Form.LOOP or around.drives:
+                return True
+            if around.own_cut and not any(inner.drives for inner in around.inside()):
+                return True
+            around = around.parent
+        return False
+
+    @property
+    def changes_graphs(self) -> bool:
+        """True where each iteration is a graph of its own, so that what changes between them is compiled anew."""
+        return self.is_step and (self.cut is not Cut.NEVER or bool(self.cuts) or self.wrapped)
+
+    def describe(self) -> str:
+        """Where the code runs, as a message says it."""
+        if self.form is Form.LOOP:
+            return f"in the step loop of line {self.line}"
+        if self.form is Form.FORWARD:
+            return f"in '{self.function}', which runs every step"
+        return f"in '{self.function}', which is called every step"

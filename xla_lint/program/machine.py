@@ -1,0 +1,381 @@
+"""The abstract machine: one point of the program, the loops and calls around it, and the events so far."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from astroid import nodes
+
+from xla_lint.program.events import Barrier, CallSite, Context, Event, Guard, Held, How, Read, SplitStep
+from xla_lint.program.loops import Cut, CutSite, Form, Loop
+from xla_lint.program.state import Frame, Phase, State, Store
+from xla_lint.program.uses import Uses, uses_in
+from xla_lint.program.values import (
+    MATERIALISED,
+    UNKNOWN,
+    Logger,
+    Place,
+    Tensor,
+    Value,
+    tensors_in,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.scope import Version
+    from xla_lint.program.values import Class, Function
+
+LONGEST_SOURCE = 48
+MOST_CALLS = 24
+"""How deep calls are followed."""
+
+
+class Machine(ABC):
+    """State and bookkeeping; what expressions, statements and calls mean is added by the subclasses."""
+
+    def __init__(self, module: nodes.Module, target: Version, budget: int) -> None:
+        self.module = module
+        self.target = target
+        self.budget = budget
+        """How many more function bodies may be run before calls are no longer followed."""
+        self.events: list[Event] = []
+        self.store = Store()
+        self.globals = Frame({}, None, node=module)
+        self.frame = self.globals
+        self.state: State | None = State(self.globals.env, frozenset(), frozenset({1}))
+        self.loops: list[Loop] = []
+        self.calls: list[CallSite] = []
+        self.tests: list[int] = []
+        """For each test whose branch is being run, how many loops were around it."""
+        self.closure = False
+        self.callback = False
+        self.operations = 0
+        """How many operations on the device were recorded so far."""
+        self.visited: set[nodes.NodeNG] = set()
+        """The functions whose body was run at least once."""
+        self.root_logger = Logger(0)
+        self._segments = 1
+        self._context: Context | None = None
+        self._loops: dict[tuple[Any, ...], Loop] = {}
+        self._stacks: dict[Loop, tuple[CallSite, ...]] = {}
+        self._uses: dict[nodes.NodeNG, Uses] = {}
+
+    # What the subclasses add.
+
+    @abstractmethod
+    def evaluate(self, node: nodes.NodeNG) -> Value:
+        """The value of an expression."""
+
+    @abstractmethod
+    def run(self, body: Iterable[nodes.NodeNG]) -> None:
+        """Run statements until a path ends."""
+
+    @abstractmethod
+    def call(self, callee: Value, arguments: Arguments) -> Value:
+        """The result of calling a value."""
+
+    @abstractmethod
+    def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
+        """What iterating a value yields, once; with `loop`, each turn of that loop."""
+
+    @abstractmethod
+    def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
+        """The value of an attribute."""
+
+    @abstractmethod
+    def bind(self, target: nodes.NodeNG, value: Value) -> None:
+        """Assign a value to a target."""
+
+    @abstractmethod
+    def instantiate(self, cls: Class, arguments: Arguments) -> Value:
+        """An instance of a class of the project."""
+
+    @abstractmethod
+    def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
+        """Run a function's body with its parameters bound."""
+
+    # Where we are.
+
+    @property
+    def here(self) -> State:
+        """The state of a reachable point.
+
+        Raises:
+            AssertionError: the point is not reachable.
+        """
+        assert self.state is not None
+        return self.state
+
+    @property
+    def context(self) -> Context:
+        """The context of an event that happens here."""
+        loops, held, stack = tuple(self.loops), self.here.held, tuple(self.calls)
+        last = self._context
+        if (
+            last is None
+            or last.loops != loops
+            or last.held is not held
+            or last.stack != stack
+            or last.closure is not self.closure
+            or last.callback is not self.callback
+        ):
+            last = self._context = Context(loops, held, stack, self.closure, self.callback)
+        return last
+
+    @property
+    def loop(self) -> Loop | None:
+        """The innermost loop."""
+        return self.loops[-1] if self.loops else None
+
+    def emit(self, event: Event) -> None:
+        """Add an event."""
+        self.events.append(event)
+
+    def uses(self, scope: nodes.NodeNG) -> Uses:
+        """How names are used below a node."""
+        found = self._uses.get(scope)
+        if found is None:
+            found = self._uses[scope] = uses_in(scope)
+        return found
+
+    def loop_at(self, node: nodes.NodeNG, form: Form, function: str) -> Loop:
+        """The loop that this node is, in this context: the same one each time the context is the same."""
+        parent = self.loop
+        key = (node, form, parent, tuple(self.calls), self.closure)
+        loop = self._loops.get(key)
+        if loop is None:
+            loop = self._loops[key] = Loop(node, form, function, parent)
+            self._stacks[loop] = tuple(self.calls)
+            if parent is not None:
+                parent.children.append(loop)
+        return loop
+
+    def loop_contexts(self) -> Iterator[tuple[Loop, Context]]:
+        """Every loop that was run, with the context in which it stands."""
+        for loop in self._loops.values():
+            around: list[Loop] = []
+            outer = loop.parent
+            while outer is not None:
+                around.insert(0, outer)
+                outer = outer.parent
+            yield loop, Context(tuple(around), frozenset(), self._stacks[loop], False, False)
+
+    @contextmanager
+    def inside(self, loop: Loop) -> Iterator[None]:
+        """Stand inside a loop."""
+        self.loops.append(loop)
+        try:
+            yield
+        finally:
+            self.loops.pop()
+
+    @contextmanager
+    def guarded(self, guards: Iterable[Guard]) -> Iterator[None]:
+        """Stand under guards, and leave with those that held before."""
+        before = self.here.held
+        self.guard(guards)
+        try:
+            yield
+        finally:
+            if self.state is not None:
+                self.state.held = before
+
+    def guard(self, guards: Iterable[Guard]) -> None:
+        """Let guards hold from here on."""
+        held = frozenset(Held(guard, len(self.loops)) for guard in guards)
+        if not held <= self.here.held:
+            self.here.held |= held
+
+    # Tensors.
+
+    def tensor(self, node: nodes.NodeNG, place: Place, **facts: Any) -> Tensor:
+        """A tensor that an operation here computes; on the device it is pending."""
+        if place is not Place.DEVICE:
+            return Tensor(place, MATERIALISED, int(node.lineno or 0), **facts)
+        state = self.here
+        state.work = True
+        self.operations += 1
+        if self.loops:
+            self.loops[-1].computes = True
+        return Tensor(place, max(state.segments), int(node.lineno or 0), **facts)
+
+    def derived(self, node: nodes.NodeNG, values: Iterable[Value], **facts: Any) -> Tensor:
+        """A tensor computed from these values: on the device if one of them is."""
+        tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
+        place = place_of(tensors)
+        facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
+        facts.setdefault("sure", all(tensor.sure for tensor in tensors))
+        return self.tensor(node, place, **facts)
+
+    def is_pending(self, tensor: Tensor) -> bool:
+        """Whether reading a tensor here executes a graph, on some path."""
+        return tensor.born in self.here.segments and tensor not in self.here.flushed
+
+    # Events that change the state.
+
+    def read(
+        self,
+        node: nodes.NodeNG,
+        subject: nodes.NodeNG | None,
+        value: Value,
+        how: How,
+        spelled: str,
+        *,
+        materialises: bool = False,
+        logger: Logger | None = None,
+        level: int = 0,
+    ) -> bool:
+        """Let the host ask for a value; True where a device tensor was read."""
+        found = False
+        for tensor in tensors_in(value):
+            if tensor.place is not Place.DEVICE:
+                continue
+            found = True
+            pending = self.is_pending(tensor)
+            self.emit(
+                Read(
+                    node,
+                    self.context,
+                    how,
+                    source_of(subject if subject is not None else node),
+                    spelled,
+                    tensor,
+                    pending,
+                    len(self.here.segments) == 1 or not pending,
+                    logger,
+                    level,
+                )
+            )
+            if materialises and logger is None and pending:
+                self.here.flushed |= {tensor}
+            if how is not How.FORMAT:
+                break
+        return found
+
+    def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
+        """Cut the graph."""
+        state = self.here
+        if not silent:
+            self.emit(Barrier(node, self.context, spelled, not state.work))
+        for depth, loop in enumerate(self.loops, 1):
+            inner = {held.guard for held in state.held if held.depth >= depth}
+            if all(site.node is not node for site in loop.cuts):
+                conditional = bool(inner) or any(test >= depth for test in self.tests)
+                loop.cuts.append(CutSite(node, Guard.PERIODIC in inner, conditional, spelled))
+        if self.loops:
+            self.loops[-1].own_cut = True
+        self._segments += 1
+        state.segments = frozenset({self._segments})
+        state.cut = Cut.ALWAYS
+        state.flushed = frozenset()
+        state.work = False
+        if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
+            state.phase = Phase(state.phase.done, state.phase.loop, node, state.held)
+
+    def backward(self, node: nodes.NodeNG) -> None:
+        """The backward pass of a device tensor."""
+        state = self.here
+        self.tensor(node, Place.DEVICE)
+        if self.loop is not None:
+            self.loop.backward = True
+        self._report_split(node, "forward")
+        state.phase = Phase("backward", self.loop)
+
+    def forward(self, node: nodes.NodeNG) -> None:
+        """A model on the device is called."""
+        if self.loop is not None:
+            self.loop.model = True
+        if self.here.grad and self.here.phase is None:
+            self.here.phase = Phase("forward", self.loop)
+
+    def optimizer_step(self, node: nodes.NodeNG, place: Place) -> None:
+        """An optimizer updates parameters."""
+        if place is Place.HOST:
+            return
+        self.tensor(node, Place.DEVICE)
+        if self.loop is not None:
+            self.loop.optimizer = True
+        self._report_split(node, "backward")
+        self.here.phase = None
+
+    def _report_split(self, node: nodes.NodeNG, done: str) -> None:
+        phase = self.here.phase
+        if (
+            phase is not None
+            and phase.cut is not None
+            and phase.done == done
+            and phase.loop is self.loop
+            and phase.held >= self.here.held
+        ):
+            self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
+
+    def opaque(self) -> None:
+        """A call that cannot be followed: it might do anything, a barrier included."""
+        if self.loops:
+            self.loops[-1].opaque = True
+
+    def unknown_path(self, node: nodes.NodeNG) -> Value:
+        """The result of something that cannot be followed."""
+        self.opaque()
+        return UNKNOWN
+
+
+class Arguments:
+    """The arguments of one call."""
+
+    __slots__ = ("keywords", "node", "positional", "unpacked")
+
+    def __init__(
+        self,
+        node: nodes.NodeNG,
+        positional: list[Value],
+        keywords: dict[str, Value] | None = None,
+        unpacked: bool = False,
+    ) -> None:
+        self.node = node
+        self.positional = positional
+        self.keywords = keywords if keywords is not None else {}
+        self.unpacked = unpacked
+        """True where `*args` or `**kwargs` may bring more."""
+
+    def get(self, position: int, keyword: str = "") -> Value | None:
+        """The argument for a parameter, None where it is not given."""
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        return self.positional[position] if position < len(self.positional) else None
+
+    def values(self) -> list[Value]:
+        """Every argument."""
+        return [*self.positional, *self.keywords.values()]
+
+    def node_of(self, position: int, keyword: str = "") -> nodes.NodeNG | None:
+        """The expression given for a parameter, None where it cannot be told."""
+        if not isinstance(self.node, nodes.Call):
+            return None
+        for item in self.node.keywords:
+            if item.arg == keyword:
+                return item.value
+        if position < len(self.node.args) and not any(isinstance(a, nodes.Starred) for a in self.node.args):
+            return self.node.args[position]
+        return None
+
+
+def place_of(tensors: Iterable[Tensor]) -> Place:
+    """Where the result of an operation on these tensors lives."""
+    places = {tensor.place for tensor in tensors}
+    if Place.DEVICE in places:
+        return Place.DEVICE
+    return Place.UNKNOWN if Place.UNKNOWN in places or not places else Place.HOST
+
+
+def device_tensors(values: Iterable[Value]) -> list[Tensor]:
+    """The device tensors among values and in their containers."""
+    return [t for value in values for t in tensors_in(value, 2) if t.place is Place.DEVICE]
+
+
+def source_of(node: nodes.NodeNG) -> str:
+    """An expression as a message shows it."""
+    text = " ".join(node.as_string().split())
+    return text if len(text) <= LONGEST_SOURCE else text[: LONGEST_SOURCE - 1] + "…"

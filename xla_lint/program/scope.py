@@ -1,0 +1,115 @@
+"""Is a module part of an XLA program, and for which release of torch_xla?"""
+
+from __future__ import annotations
+
+import enum
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from astroid import nodes
+
+if TYPE_CHECKING:
+    from xla_lint.program.project import Project
+
+XLA_PACKAGES = frozenset(
+    {"torch_xla", "torch_neuronx", "neuronx_distributed", "neuronx_distributed_training", "torch_xla2", "torchacc"}
+)
+"""Packages whose import makes a module part of an XLA program."""
+XLA_SUBPACKAGES = ("optimum.neuron", "optimum.tpu", "lightning.pytorch.strategies.xla")
+TORCH_PACKAGES = frozenset({"torch", "transformers", "accelerate", "lightning", "pytorch_lightning"})
+MARKS = (b"torch_xla", b"_mp_fn", b"neuronx", b"optimum.neuron", b"optimum.tpu", b"torchacc")
+"""A module whose source holds none of these is outside the automatic scope: a test on bytes, without a tree."""
+
+
+class Scope(enum.Enum):
+    """Which modules are analysed."""
+
+    AUTO = "auto"
+    ALL = "all"
+
+
+class Version(NamedTuple):
+    """A release of torch_xla, say 2.9."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """Read `2.9`, `2.9.0` or `2.9.0+cpu`.
+
+        Raises:
+            ValueError: the text is no version.
+        """
+        match = re.fullmatch(r"v?(\d+)\.(\d+)(?:[.+].*)?", text.strip())
+        if not match:
+            raise ValueError(f"'{text}' is no torch_xla version; write it like 2.9")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+NEWEST = Version(2, 9)
+"""The newest release that the knowledge tables describe."""
+
+
+def may_be_in_scope(source: bytes, scope: Scope) -> bool:
+    """A cheap test on a module's bytes: False only where `in_scope` is surely False."""
+    if scope is Scope.ALL:
+        return b"torch" in source or b"transformers" in source or b"accelerate" in source or b"lightning" in source
+    return any(mark in source for mark in MARKS)
+
+
+def in_scope(module: nodes.Module, scope: Scope) -> bool:
+    """Whether a module belongs to an XLA program (`auto`), or uses torch at all (`all`)."""
+    for name in imported(module):
+        package = name.partition(".")[0]
+        if package in XLA_PACKAGES or name.startswith(XLA_SUBPACKAGES):
+            return True
+        if scope is Scope.ALL and package in TORCH_PACKAGES:
+            return True
+    return "_mp_fn" in module.locals and isinstance(module.locals["_mp_fn"][0], nodes.FunctionDef)
+
+
+def imported(module: nodes.Module) -> set[str]:
+    """The dotted names of the modules that a module imports, at any depth of nesting."""
+    names: set[str] = set()
+    for node in module.nodes_of_class((nodes.Import, nodes.ImportFrom)):
+        if isinstance(node, nodes.ImportFrom):
+            if not node.level:
+                names.update(f"{node.modname}.{name}" for name, _ in node.names)
+        else:
+            names.update(name for name, _ in node.names)
+    return names
+
+
+REQUIREMENT = re.compile(r"""torch[_-]xla(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(?P<version>\d+\.\d+)""")
+DECLARATIONS = ("pyproject.toml", "requirements.txt", "setup.cfg", "setup.py")
+
+
+def target_version(module: nodes.Module, project: Project) -> Version:
+    """The release that the project's own files declare, else the newest known."""
+    return declared_version(project.root) or NEWEST
+
+
+@lru_cache(maxsize=64)
+def declared_version(root: Path | None) -> Version | None:
+    """The torch_xla release that a project's dependency declarations pin (`==`, `~=`, `<`), if any.
+
+    A lower bound alone says nothing about the release in use.
+    """
+    for path in [root / name for name in DECLARATIONS] if root else []:
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        for match in REQUIREMENT.finditer(text):
+            version = Version.parse(match["version"])
+            if match["op"] in ("==", "~=", "<="):
+                return min(version, NEWEST)
+            if match["op"] == "<":
+                return min(Version(version.major, max(version.minor - 1, 0)), NEWEST)
+    return None

@@ -1,0 +1,198 @@
+"""What is true at one point of the program: variables, guards, and what is pending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xla_lint.program.loops import Cut
+from xla_lint.program.values import Value, join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from astroid import nodes
+
+    from xla_lint.program.events import Held
+    from xla_lint.program.loops import Loop
+    from xla_lint.program.values import Class, Function, Tensor
+
+Environment = dict[str, Value]
+
+
+@dataclass(slots=True, eq=False)
+class Phase:
+    """How far the training step of one iteration has come."""
+
+    done: str
+    """`forward` or `backward`: the last part of the step that ran."""
+    loop: Loop | None
+    cut: nodes.NodeNG | None = None
+    """The barrier that came after it."""
+    held: frozenset[Held] = frozenset()
+    """The guards at that barrier."""
+
+
+@dataclass(slots=True)
+class State:
+    """One point of the program. `env` belongs to the state and is copied when paths part."""
+
+    env: Environment
+    held: frozenset[Held]
+    segments: frozenset[int]
+    """The graph segments that may be open here: what was recorded in one of them is pending."""
+    cut: Cut = Cut.NEVER
+    """Whether the innermost loop's iteration has passed a barrier."""
+    flushed: frozenset[Tensor] = frozenset()
+    """Tensors of an open segment whose value was fetched in a way that materialises them."""
+    grad: bool = True
+    """False under `no_grad`."""
+    phase: Phase | None = None
+    work: bool = False
+    """Something was recorded since the last barrier."""
+
+    def fork(self) -> State:
+        """A copy for another path."""
+        return State(
+            dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work
+        )
+
+    def meet(self, other: State) -> State:
+        """The state where two paths come together. Variables bound on one path only are kept."""
+        env = self.env
+        for name, value in other.env.items():
+            mine = env.get(name)
+            if mine is None:
+                env[name] = value
+            elif mine is not value:
+                env[name] = join(mine, value)
+        self.merge_course(other)
+        return self
+
+    def take_course(self, other: State) -> None:
+        """Go on from where another frame's path ended; variables, guards and the grad mode stay."""
+        self.segments, self.cut, self.flushed = other.segments, other.cut, other.flushed
+        self.phase, self.work = other.phase, other.work
+
+    def merge_course(self, other: State) -> None:
+        """Merge all but the variables."""
+        self.held &= other.held
+        self.segments |= other.segments
+        if self.cut is not other.cut:
+            self.cut = Cut.SOMETIMES
+        self.flushed &= other.flushed
+        self.phase = self.phase if self.phase is other.phase else None
+        self.work |= other.work
+
+
+def meet_all(states: Iterable[State | None]) -> State | None:
+    """The state where several paths come together; None where none arrives."""
+    result: State | None = None
+    for state in states:
+        if state is not None:
+            result = state if result is None else result.meet(state)
+    return result
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation of a function, or a module's top level."""
+
+    env: Environment
+    """The variables, while the frame is suspended or done; while it runs the state holds them."""
+    outer: Frame | None
+    """The frame in which the function was defined."""
+    function: Function | None = None
+    owner: Class | None = None
+    node: nodes.NodeNG | None = None
+    returns: list[tuple[Value, State]] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    on_yield: Callable[[Value], None] | None = None
+    """What runs at each `yield` of a context manager: the body of the `with` statement."""
+    outside: dict[str, Frame] = field(default_factory=dict)
+    """The names declared `global` or `nonlocal`, with the frame that holds each."""
+
+
+_ABSENT = object()
+Target = tuple[Any, Any]
+
+
+class Store:
+    """Changes to shared objects, journalled so that the paths of a branch can each start from the same heap."""
+
+    def __init__(self) -> None:
+        self._journal: list[tuple[Any, Any, Any]] = []
+
+    def put(self, mapping: dict[Any, Value], key: Any, value: Value) -> None:
+        """Set an item of a dict that belongs to a shared object."""
+        self._journal.append((mapping, key, mapping.get(key, _ABSENT)))
+        mapping[key] = value
+
+    def assign(self, owner: Any, name: str, value: Any) -> None:
+        """Set an attribute of a shared object's own."""
+        self._journal.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def mark(self) -> int:
+        """A point to return to."""
+        return len(self._journal)
+
+    def take_back(self, mark: int) -> dict[tuple[int, Any], tuple[Any, Any, Any]]:
+        """Undo everything since `mark`, and return what had been set: `(owner, key, value)`."""
+        changes: dict[tuple[int, Any], tuple[Any, Any, Any]] = {}
+        while len(self._journal) > mark:
+            owner, key, old = self._journal.pop()
+            changes.setdefault((id(owner), key), (owner, key, _get(owner, key)))
+            _set(owner, key, old)
+        return changes
+
+    def merge(self, *paths: dict[tuple[int, Any], tuple[Any, Any, Any]]) -> None:
+        """Set what the paths had set, joined where they differ."""
+        for where in {where: None for path in paths for where in path}:
+            owner, key, _ = next(path[where] for path in paths if where in path)
+            current = _get(owner, key)
+            values = [path[where][2] if where in path else current for path in paths]
+            self._journal.append((owner, key, current))
+            _set(owner, key, _join_slots(values))
+
+    def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
+        """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""
+        return [(o, k, None if old is _ABSENT else old) for o, k, old in self._journal[mark:]]
+
+
+def current(owner: Any, key: Any) -> Any:
+    """What a slot of a shared object holds now, None where it is absent."""
+    value = _get(owner, key)
+    return None if value is _ABSENT else value
+
+
+def _get(owner: Any, key: Any) -> Any:
+    return owner.get(key, _ABSENT) if isinstance(owner, dict) else getattr(owner, key)
+
+
+def _set(owner: Any, key: Any, value: Any) -> None:
+    if not isinstance(owner, dict):
+        setattr(owner, key, value)
+    elif value is _ABSENT:
+        owner.pop(key, None)
+    else:
+        owner[key] = value
+
+
+def _join_slots(values: list[Any]) -> Any:
+    present = [value for value in values if value is not _ABSENT]
+    if not present:
+        return _ABSENT
+    result = present[0]
+    for value in present[1:]:
+        if result is value:
+            continue
+        if isinstance(result, Value) and isinstance(value, Value):
+            result = join(result, value)
+        elif isinstance(result, list) and isinstance(value, list):
+            if len(result) != len(value):
+                return None
+            result = [join(a, b) for a, b in zip(result, value, strict=True)]
+        elif result != value:
+            result = value if result is None else result
+    return result

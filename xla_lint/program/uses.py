@@ -1,0 +1,109 @@
+"""What a name is, as its use shows: the evidence where nothing else is known.
+
+`.backward()` makes a loss, `.parameters()` a model, `.zero_grad()` with `.step()` an optimizer, `.to(d)` a device.
+The name itself is never evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from astroid import nodes
+
+from xla_lint.knowledge.operations import FACTORIES
+
+MODEL_METHODS = frozenset(
+    {"parameters", "named_parameters", "state_dict", "load_state_dict", "train", "eval", "named_modules", "requires_grad_"}
+)
+TENSOR_METHODS = frozenset(
+    {"view", "size", "dim", "unsqueeze", "squeeze", "permute", "transpose", "contiguous", "softmax", "log_softmax",
+     "argmax", "masked_fill", "detach", "unbind", "flatten", "expand", "repeat", "numel", "new_zeros", "new_ones"}
+)  # fmt: skip
+QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "device", "manual_seed", "no_grad"})
+DEVICE_KEYWORDS = frozenset({"device"})
+OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
+
+
+@dataclass(slots=True)
+class Use:
+    """How one name is used in a function."""
+
+    methods: set[str] = field(default_factory=set)
+    called: bool = False
+    placed: bool = False
+    """It is given where a device is expected."""
+    optimizer: bool = False
+    """It is handed to `xm.optimizer_step`."""
+    computed: bool = False
+    """It is the first argument of a torch function that computes."""
+    given_to: set[str] = field(default_factory=set)
+    """The attributes of `self` that are called with it as the first argument."""
+
+    @property
+    def is_loss(self) -> bool:
+        """True for what `backward()` is called on."""
+        return "backward" in self.methods
+
+    @property
+    def is_optimizer(self) -> bool:
+        """True for what is zeroed and stepped."""
+        return self.optimizer or {"zero_grad", "step"} <= self.methods
+
+    @property
+    def is_model(self) -> bool:
+        """True for what has parameters."""
+        return bool(self.methods & MODEL_METHODS) and not self.is_optimizer and (
+            self.called or bool(self.methods & {"parameters", "named_parameters"})
+        )
+
+    @property
+    def is_tensor(self) -> bool:
+        """True for what only a tensor allows, inside a module's `forward`."""
+        return bool(self.methods & TENSOR_METHODS) or self.computed
+
+
+Uses = dict[str, Use]
+
+
+def path_of(node: nodes.NodeNG) -> str | None:
+    """`loss` or `self.model`: a name, or a name's attribute, as text; None for anything else."""
+    if isinstance(node, nodes.Name):
+        return str(node.name)
+    if isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name):
+        return f"{node.expr.name}.{node.attrname}"
+    return None
+
+
+def uses_in(scope: nodes.NodeNG) -> Uses:
+    """How each name, and each attribute of a name, is used below a node."""
+    uses: Uses = {}
+    pending: list[nodes.NodeNG] = [scope]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.Call):
+            _note_call(node, uses)
+        pending.extend(node.get_children())
+    return uses
+
+
+def _note_call(node: nodes.Call, uses: Uses) -> None:
+    function = node.func
+    if (path := path_of(function)) is not None:
+        uses.setdefault(path, Use()).called = True
+    if isinstance(function, nodes.Attribute):
+        if (path := path_of(function.expr)) is not None:
+            uses.setdefault(path, Use()).methods.add(function.attrname)
+        if function.attrname in OPTIMIZER_STEPS and node.args and (path := path_of(node.args[0])):
+            uses.setdefault(path, Use()).optimizer = True
+        if function.attrname == "to" and node.args and (path := path_of(node.args[0])):
+            uses.setdefault(path, Use()).placed = True
+        root = function.expr
+        if isinstance(root, nodes.Name) and node.args and isinstance(node.args[0], nodes.Name):
+            first = uses.setdefault(node.args[0].name, Use())
+            if root.name == "self":
+                first.given_to.add(function.attrname)
+            elif root.name in ("torch", "F") and function.attrname not in FACTORIES | QUESTIONS:
+                first.computed = True
+    for keyword in node.keywords:
+        if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value)):
+            uses.setdefault(path, Use()).placed = True

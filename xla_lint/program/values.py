@@ -1,0 +1,448 @@
+"""What a name can stand for, as far as the lazy device is concerned.
+
+Values are abstract: a `Tensor` is any tensor with these properties. `UNKNOWN` is a value like the others, and
+the answer wherever the chain of evidence breaks. Tensors, numbers, texts and names never change; instances and
+containers do, and are shared by identity as in the program itself.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.loops import Loop
+    from xla_lint.program.state import Frame
+
+
+class Place(enum.Enum):
+    """Where a tensor or a model lives."""
+
+    DEVICE = "device"
+    HOST = "host"
+    UNKNOWN = "unknown"
+
+
+class Kind(enum.Enum):
+    """A tensor's dtype, as far as indexing by it is concerned."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    UNKNOWN = "unknown"
+
+
+MATERIALISED = 0
+"""The `born` of a tensor whose value is already on the device."""
+
+
+class Value:
+    """Any abstract value."""
+
+    __slots__ = ()
+
+
+class _Unknown(Value):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+class _Nothing(Value):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NONE"
+
+
+NONE = _Nothing()
+"""Python's None."""
+
+
+class Trait(enum.Enum):
+    """What is known of a number that decides something."""
+
+    RARE = "true now and then"
+    COMMON = "false now and then"
+    RANK = "differs between replicas"
+    RANDOM = "drawn on the host"
+    DATA = "read from the device"
+    CLOCK = "read from a clock"
+    COUNTED = "taken modulo something"
+    SHAPE = "taken from a shape"
+
+
+NO_TRAITS: frozenset[Trait] = frozenset()
+NO_LOOPS: frozenset[Loop] = frozenset()
+NO_SITES: frozenset[Any] = frozenset()
+
+
+@dataclass(slots=True, frozen=True)
+class Number(Value):
+    """A Python number or boolean."""
+
+    const: int | float | None = None
+    """Its value, where the source says so."""
+    loops: frozenset[Loop] = NO_LOOPS
+    """The loops in whose iterations it changes."""
+    traits: frozenset[Trait] = NO_TRAITS
+
+
+NUMBER = Number()
+RARE = Number(traits=frozenset({Trait.RARE}))
+
+
+@dataclass(slots=True, frozen=True)
+class Text(Value):
+    """A Python string."""
+
+    const: str | None = None
+
+
+TEXT = Text()
+
+
+@dataclass(slots=True, eq=False)
+class Tensor(Value):
+    """A tensor. Two tensors are the same only if they are the same object."""
+
+    place: Place
+    born: int = MATERIALISED
+    """The segment of the graph in which it was recorded; `MATERIALISED` if it needs no execution."""
+    line: int = 0
+    """The line that computed it, 0 where unknown."""
+    kind: Kind = Kind.UNKNOWN
+    grad: bool = False
+    """True where it carries autograd history."""
+    loose: bool = False
+    """True for a model's output of unknown structure: its attributes and items are tensors."""
+    sure: bool = True
+    """False where a link of the evidence is a convention."""
+    length: int | None = None
+    """The size of the first dimension, where the source says so."""
+    sites: frozenset[nodes.NodeNG] = NO_SITES
+    """The concatenations and running totals that it is made of."""
+    clip: bool = False
+    """True for the norm that gradient clipping returned."""
+
+    def like(self, **changes: Any) -> Tensor:
+        """A new tensor that differs in some properties."""
+        return replace(self, **changes)
+
+
+@dataclass(slots=True, frozen=True)
+class Device(Value):
+    """A torch device."""
+
+    place: Place
+    sure: bool = True
+
+
+@dataclass(slots=True, frozen=True)
+class Name(Value):
+    """Something outside the project, by its canonical dotted name: `torch.nn.functional.cross_entropy`."""
+
+    dotted: str
+
+
+@dataclass(slots=True, frozen=True)
+class Method(Value):
+    """A method of a value, not yet called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Function(Value):
+    """A function of the project, with the variables it closes over."""
+
+    node: nodes.FunctionDef | nodes.Lambda
+    frame: Frame
+    """The frame in which it was defined."""
+    receiver: Value | None = None
+    """`self` or the class, for a bound method."""
+    owner: Class | None = None
+    """The class whose body defines it."""
+    defaults: dict[str, Value] = field(default_factory=dict)
+    compiled: bool = False
+    """True under `torch_xla.compile`: each call is a graph of its own."""
+    no_grad: bool = False
+    manager: bool = False
+    """True under `contextlib.contextmanager`."""
+    static: bool = False
+    bound_class: bool = False
+    """True under `classmethod`."""
+    getter: bool = False
+    """True under `property`."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as a message says it."""
+        return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(slots=True, eq=False)
+class Class(Value):
+    """A class of the project."""
+
+    node: nodes.ClassDef
+    frame: Frame
+    bases: list[Value]
+    members: dict[str, Value]
+    fields: list[str] | None = None
+    """The fields of a dataclass or a named tuple, in order."""
+
+
+@dataclass(slots=True, eq=False)
+class Instance(Value):
+    """An object with attributes: of a class of the project, or of a library class named `library`."""
+
+    cls: Class | None
+    library: str = ""
+    attributes: dict[str, Value] = field(default_factory=dict)
+    place: Place = Place.UNKNOWN
+    """For a model: where its parameters live."""
+    model: bool = False
+    sure: bool = True
+    node: nodes.NodeNG | None = None
+    """The call that made it."""
+    prepared: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Logger(Value):
+    """A `logging.Logger`; `level` is what `setLevel` gave it, 0 where it inherits the root's."""
+
+    level: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Loader(Value):
+    """A `DataLoader`, or what stands for one."""
+
+    node: nodes.NodeNG | None
+    element: Value
+    wrapped: bool = False
+    """True behind `MpDeviceLoader` or its kin: `next()` is a barrier and yields device tensors."""
+    batch_size: Value | None = None
+    drop_last: Value | None = None
+    rows: int | None = None
+    endless: bool = False
+    inner: Loader | None = None
+    fed: bool = False
+    """True where a device loader wraps it: it feeds the device, whether the loop is in sight or not."""
+    loops: list[Loop] = field(default_factory=list)
+    """The loops that iterate it."""
+
+    @property
+    def host(self) -> Loader:
+        """The `DataLoader` itself, under every wrapper."""
+        return self.inner.host if self.inner else self
+
+
+@dataclass(slots=True, eq=False)
+class Sequence(Value):
+    """A list, tuple or set. `items` holds its elements where all are known, `element` their join."""
+
+    items: list[Value] | None
+    element: Value = UNKNOWN
+    frozen: bool = False
+    """True for a tuple."""
+
+
+@dataclass(slots=True, eq=False)
+class Mapping(Value):
+    """A dict: `entries` by constant key, `element` the join of all others (None: there are no others)."""
+
+    entries: dict[str, Value]
+    element: Value | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Stream(Value):
+    """Something to iterate: what it yields, and what it iterates in turn."""
+
+    element: Value
+    source: Value | None = None
+    counted: bool = False
+    """True where each item carries a running number (`enumerate`, `range`)."""
+    pieces: tuple[Value, ...] = ()
+    """The streams that `zip` and `enumerate` walk side by side."""
+    stop: Value | None = None
+    """`range`'s length."""
+
+
+@dataclass(slots=True, eq=False)
+class Generator(Value):
+    """A called generator function, whose body runs as it is iterated."""
+
+    function: Function
+    bound: dict[str, Value]
+
+
+@dataclass(slots=True, frozen=True)
+class Choice(Value):
+    """One of a few values, depending on the path taken."""
+
+    options: tuple[Value, ...]
+
+
+MOST_OPTIONS = 5
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value."""
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def join(a: Value, b: Value) -> Value:
+    """The value that stands for both."""
+    if a is b:
+        return a
+    if isinstance(a, Choice) or isinstance(b, Choice):
+        return choose([*options(a), *options(b)])
+    merged = _merge(a, b)
+    return merged if merged is not None else choose([a, b])
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The value that stands for all of them; UNKNOWN for none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+    return UNKNOWN if result is None else result
+
+
+def choose(values: list[Value]) -> Value:
+    """A `Choice` with equals merged, or the one value that is left."""
+    left: list[Value] = []
+    for value in values:
+        for position, other in enumerate(left):
+            merged = value if value is other else _merge(other, value)
+            if merged is not None:
+                left[position] = merged
+                break
+        else:
+            left.append(value)
+    if len(left) == 1:
+        return left[0]
+    return Choice(tuple(left)) if len(left) <= MOST_OPTIONS else UNKNOWN
+
+
+def _merge(a: Value, b: Value) -> Value | None:
+    """One value for two of the same type, or None where they stay apart."""
+    if type(a) is not type(b):
+        return None
+    merge = _MERGERS.get(type(a))
+    if merge is not None:
+        merged: Value | None = merge(a, b)
+        return merged
+    return a if a == b else None
+
+
+def _merge_numbers(a: Number, b: Number) -> Number:
+    if a == b:
+        return a
+    return Number(a.const if a.const == b.const else None, a.loops | b.loops, a.traits & b.traits)
+
+
+def _merge_texts(a: Text, b: Text) -> Text:
+    return a if a.const == b.const else TEXT
+
+
+def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
+    if a.place is not b.place:
+        return None
+    if (a.born, a.kind, a.grad, a.loose, a.sites) == (b.born, b.kind, b.grad, b.loose, b.sites):
+        return a if a.length == b.length else a.like(length=None)
+    return Tensor(
+        a.place,
+        max(a.born, b.born),
+        b.line if b.born >= a.born else a.line,
+        a.kind if a.kind is b.kind else Kind.UNKNOWN,
+        a.grad or b.grad,
+        a.loose or b.loose,
+        a.sure and b.sure,
+        a.length if a.length == b.length else None,
+        a.sites | b.sites,
+        a.clip and b.clip,
+    )
+
+
+def _merge_sequences(a: Sequence, b: Sequence) -> Sequence:
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        pairs = [join(x, y) for x, y in zip(a.items, b.items, strict=True)]
+        if a.frozen or pairs == a.items:
+            return Sequence(pairs, join_all(pairs), a.frozen and b.frozen)
+    if not a.frozen and not b.frozen:
+        return Sequence(None, join(element_of(a), element_of(b)))
+    return Sequence(None, join(element_of(a), element_of(b)), a.frozen and b.frozen)
+
+
+def element_of(sequence: Sequence) -> Value:
+    """What iterating a sequence yields."""
+    return join_all(sequence.items) if sequence.items else sequence.element
+
+
+def _merge_mappings(a: Mapping, b: Mapping) -> Mapping:
+    entries = {
+        key: join(a.entries[key], b.entries[key]) if key in a.entries and key in b.entries else
+        a.entries.get(key) or b.entries[key]
+        for key in {**a.entries, **b.entries}
+    }
+    both = [v for v in (a.element, b.element) if v is not None]
+    return Mapping(entries, join_all(both) if both else None)
+
+
+def _merge_streams(a: Stream, b: Stream) -> Stream | None:
+    if a.source is not b.source or len(a.pieces) != len(b.pieces):
+        return None
+    return Stream(join(a.element, b.element), a.source, a.counted and b.counted, a.pieces)
+
+
+def _merge_instances(a: Instance, b: Instance) -> Instance | None:
+    if a.cls is None or a.cls is not b.cls or a.place is not b.place or a.node is not b.node:
+        return None
+    return b
+
+
+_MERGERS: dict[type[Value], Callable[[Any, Any], Value | None]] = {
+    Number: _merge_numbers,
+    Text: _merge_texts,
+    Tensor: _merge_tensors,
+    Sequence: _merge_sequences,
+    Mapping: _merge_mappings,
+    Stream: _merge_streams,
+    Instance: _merge_instances,
+}
+
+
+def tensors_in(value: Value, depth: int = 4) -> Iterable[Tensor]:
+    """The tensors that a value holds, through containers and plain objects."""
+    if isinstance(value, Tensor):
+        yield value
+    elif depth == 0:
+        return
+    elif isinstance(value, Choice):
+        for option in value.options:
+            yield from tensors_in(option, depth)
+    elif isinstance(value, Sequence):
+        for item in value.items if value.items is not None else (value.element,):
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, Mapping):
+        for item in value.entries.values():
+            yield from tensors_in(item, depth - 1)
+        if value.element is not None:
+            yield from tensors_in(value.element, depth - 1)
+    elif isinstance(value, Instance) and not value.model:
+        for item in value.attributes.values():
+            yield from tensors_in(item, depth - 1)

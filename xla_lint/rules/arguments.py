@@ -1,0 +1,39 @@
+"""What a call's arguments are known to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.values import NONE, Number, Place, Tensor, Text, options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import LibraryCall
+    from xla_lint.program.values import Value
+
+
+def given(value: Value | None) -> bool:
+    """True where an argument is passed, and is not None."""
+    return value is not None and value is not NONE
+
+
+def constant(value: Value | None) -> int | float | str | None:
+    """A number, boolean or text that the source states, else None."""
+    return value.const if isinstance(value, (Number, Text)) else None
+
+
+def device_tensor(value: Value | None) -> Tensor | None:
+    """The device tensor that a value is, or may be on some path."""
+    for option in options(value) if value is not None else ():
+        if isinstance(option, Tensor) and option.place is Place.DEVICE:
+            return option
+    return None
+
+
+def device_tensors(call: LibraryCall) -> Iterator[Tensor]:
+    """The device tensors that a call is given directly, not inside containers."""
+    for value in (*call.args, *call.kwargs.values()):
+        tensor = device_tensor(value)
+        if tensor is not None:
+            yield tensor

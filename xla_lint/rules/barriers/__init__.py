@@ -1,0 +1,1 @@
+"""Barriers: where the graph is cut."""

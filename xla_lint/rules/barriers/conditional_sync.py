@@ -1,0 +1,78 @@
+"""`xla-conditional-sync`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LoopRun
+from xla_lint.program.loops import Cut, Form
+from xla_lint.rules.base import Confidence, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.loops import Loop
+    from xla_lint.rules.base import Finding
+
+
+class ConditionalSync(Rule):
+    """The only barrier of a step loop stands under a test on the step counter.
+
+    ## What it does
+    Finds step loops whose every barrier is conditional, with at least one that runs every N steps, as in gradient
+    accumulation. The finding stands at the barrier.
+
+    ## Why it matters
+    The steps between two barriers become one graph. Its size, its compile time and its memory grow with N, although
+    the micro-steps are all alike and could share one small graph. A remainder at the end of the loop is a graph of
+    yet another size.
+
+    ## What to write instead
+    Cut after every micro-step, and keep only the optimizer step under the test:
+
+    ```python
+    loss.backward()
+    if (step + 1) % accumulate == 0:
+        xm.optimizer_step(optimizer)
+        optimizer.zero_grad()
+    torch_xla.sync()
+    ```
+
+    Gradients are kept across barriers. The step with the optimizer and the step without are two graphs, each
+    compiled once.
+
+    ## When it is fine
+    Where the step is so small that a barrier costs more than it saves, a few steps per graph are a sensible choice.
+    """
+
+    symbol = "xla-conditional-sync"
+    number = "9712"
+    severity = Severity.REFACTOR
+    message = (
+        "%(barrier)s is the only barrier of the step loop of line %(line)s, and runs every few steps only: the steps"
+        " between become one graph, whose compile time and memory grow with their number; call it after every step"
+    )
+    listens = (LoopRun,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report the first periodic barrier of a loop that has no other kind."""
+        if isinstance(event, LoopRun) and self._sometimes(event.loop):
+            cut = next((cut for cut in event.loop.cuts if cut.periodic), None)
+            if cut is not None:
+                yield self.finding(
+                    cut.node,
+                    Confidence.HIGH if event.loop.sure else Confidence.INFERENCE,
+                    barrier=cut.spelled,
+                    line=str(event.loop.line),
+                )
+
+    def _sometimes(self, loop: Loop) -> bool:
+        return (
+            loop.form is Form.LOOP
+            and loop.is_step
+            and loop.cut is Cut.SOMETIMES
+            and all(cut.conditional for cut in loop.cuts)
+            and not loop.wrapped
+            and not loop.opaque
+        )

@@ -1,0 +1,107 @@
+"""What a rule is: a symbol, a message, a page, and a predicate over events."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from xla_lint.program.events import Event
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.analysis import Program
+
+
+class Confidence(enum.Enum):
+    """How sure a finding is; the names are pylint's."""
+
+    HIGH = "HIGH"
+    """Every link of the chain of evidence is certain."""
+    CONTROL_FLOW = "CONTROL_FLOW"
+    """Another path through the code may avoid it."""
+    INFERENCE = "INFERENCE"
+    """A link is a convention: `model(...)` gives a tensor."""
+
+
+class Severity(enum.Enum):
+    """How bad a finding is; the value is pylint's message category."""
+
+    ERROR = "E"
+    """Wrong result, hang or crash."""
+    WARNING = "W"
+    """A measured cost every step, or a trap."""
+    REFACTOR = "R"
+    """A milder cost, or a cost now and then."""
+    ADVICE = "I"
+    """Off unless its symbol is enabled."""
+
+
+class Counter(enum.Enum):
+    """A counter of the runtime that a bad fixture moves more than its good twin."""
+
+    COMPILES = "compiles"
+    EXECUTIONS = "executions"
+    READS = "reads"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One message at one node."""
+
+    rule: type[Rule]
+    node: nodes.NodeNG
+    facts: dict[str, str] = field(default_factory=dict)
+    """What fills the rule's message template."""
+    confidence: Confidence = Confidence.HIGH
+
+    @property
+    def message(self) -> str:
+        """The message as the user reads it."""
+        return self.rule.message % self.facts
+
+
+class Rule(ABC):
+    """One rule. Its docstring is its documentation page, under the headings listed in `HEADINGS`."""
+
+    symbol: ClassVar[str]
+    number: ClassVar[str]
+    """Four digits, unique; pylint's message id is the severity's letter and this number."""
+    severity: ClassVar[Severity]
+    message: ClassVar[str]
+    """A %-template with named fields, filled from a finding's facts."""
+    listens: ClassVar[tuple[type[Event], ...]]
+    """The kinds of event that `check` is called with."""
+    costs: ClassVar[tuple[Counter, ...]] = ()
+    """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @abstractmethod
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Yield the findings that an event gives rise to."""
+
+    def finding(
+        self, node: nodes.NodeNG, confidence: Confidence = Confidence.HIGH, **facts: str
+    ) -> Finding:
+        """A finding of this rule."""
+        return Finding(type(self), node, facts, confidence)
+
+    @classmethod
+    def code(cls) -> str:
+        """pylint's message id, say `W9701`."""
+        return cls.severity.value + cls.number
+
+    @classmethod
+    def page(cls) -> str:
+        """The rule's docstring, dedented: Markdown under the headings of `HEADINGS`."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+
+HEADINGS = ("What it does", "Why it matters", "What to write instead", "When it is fine")
+"""The headings that every rule's docstring has, in this order, after its one-line summary."""

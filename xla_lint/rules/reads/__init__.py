@@ -1,0 +1,1 @@
+"""Reads: the host asks for a value."""

@@ -1,0 +1,97 @@
+"""`xla-hidden-read`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.rules.arguments import constant, device_tensors
+from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.reads.library_calls import library_read
+from xla_lint.rules.wording import confidence, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+VALIDATION_SWITCH = "Distribution.set_default_validate_args"
+
+
+class HiddenRead(Rule):
+    """A library call in step code reads values of device tensors inside.
+
+    ## What it does
+    Finds library calls that ask the host for values although nothing in the call looks like it:
+
+    - constructors of `torch.distributions` that validate their arguments, which is the default;
+    - `nn.TransformerEncoder` given `mask=` without `is_causal=`, `nn.TransformerDecoder` given `tgt_mask=` without
+      `tgt_is_causal=`, and `nn.Transformer` given either;
+    - `gaussian_nll_loss` and `nn.GaussianNLLLoss`;
+    - `detect_anomaly` and `set_detect_anomaly(True)`, unless `check_nan=False`;
+    - `torch.linalg.inv` and `torch.inverse`;
+    - `ReduceLROnPlateau.step` given a device tensor;
+    - batch normalisation built with `momentum=None`;
+    - Lightning's `self.log` and `self.log_dict` with `sync_dist=True` where the value is logged every step.
+
+    The finding stands at the call, also where the reads come later, as with anomaly detection.
+
+    ## Why it matters
+    Each check runs the pending graph, waits for the answer, and leaves the step to be run again at the barrier. A
+    distribution checks each of its parameters, and later the samples given to `log_prob`. Anomaly detection checks
+    once per node of the backward pass. `momentum=None` turns the batch counter into a constant of the graph, so that
+    every step is also compiled anew. `sync_dist=True` goes through `xm.mesh_reduce`, a rendezvous with several
+    barriers (by reading Lightning's source).
+
+    ## What to write instead
+    Switch the check off: `validate_args=False`, or `torch.distributions.Distribution.set_default_validate_args(False)`
+    once for the whole program; `is_causal=True` for a causal mask, `is_causal=False` for any other; `check_nan=False`;
+    `torch.linalg.inv_ex(a).inverse`; `on_step=False, on_epoch=True` in Lightning.
+
+    ## When it is fine
+    Outside step code, with host tensors, and while debugging. Running Python with `-O` switches the validation of
+    distributions off.
+    """
+
+    symbol = "xla-hidden-read"
+    number = "9707"
+    severity = Severity.WARNING
+    message = (
+        "'%(call)s' %(does)s on the host%(where)s: at least one extra execution and a stall every step; %(instead)s"
+    )
+    listens = (LibraryCall,)
+    costs = (Counter.EXECUTIONS, Counter.READS)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report library calls that read, in step code."""
+        if not isinstance(event, LibraryCall) or event.context.periodic:
+            return
+        found = library_read(event)
+        if found is None or (event.name.startswith("torch.distributions.") and self.unvalidated):
+            return
+        if event.context.step is not None or (found.lasting and self.trains):
+            yield self.finding(
+                event.node,
+                confidence(event.context, *device_tensors(event)),
+                call=event.name.removesuffix(".__call__").rpartition(".")[2],
+                where=where(event.context),
+                does=found.does,
+                instead=found.instead,
+            )
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether some step of the program runs a backward pass."""
+        return any(loop.backward for event in self.program.events for loop in event.context.loops)
+
+    @cached_property
+    def unvalidated(self) -> bool:
+        """Whether the program switches the validation of distributions off."""
+        return any(
+            isinstance(event, LibraryCall)
+            and event.name.endswith(VALIDATION_SWITCH)
+            and constant(event.argument(0, "value")) is False
+            for event in self.program.events
+        )

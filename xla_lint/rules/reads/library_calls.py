@@ -1,0 +1,150 @@
+"""Library calls that read values of device tensors inside, and how to call them instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xla_lint.program.loops import Form
+from xla_lint.program.values import NONE, Instance, Place
+from xla_lint.rules.arguments import constant, device_tensor, device_tensors, given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xla_lint.program.events import LibraryCall
+
+VALIDATING = frozenset(
+    """
+    Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential FisherSnedecor Gamma
+    Geometric Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+    LowRankMultivariateNormal Multinomial MultivariateNormal NegativeBinomial Normal OneHotCategorical
+    OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT Uniform VonMises
+    Weibull Wishart
+    """.split()
+)
+"""The classes of torch.distributions whose constructor was seen to read its tensors (torch 2.9.1 on torch_xla 2.9.0).
+`Independent`, `MixtureSameFamily` and `TransformedDistribution` read nothing."""
+
+MASKS = {
+    "torch.nn.TransformerEncoder.__call__": ((1, "mask", "is_causal"),),
+    "torch.nn.TransformerDecoder.__call__": ((2, "tgt_mask", "tgt_is_causal"),),
+    "torch.nn.Transformer.__call__": ((2, "src_mask", "src_is_causal"), (3, "tgt_mask", "tgt_is_causal")),
+}
+"""The modules that compare a mask with the causal one: position and name of the mask, name of the hint (torch 2.9.1,
+`torch/nn/modules/transformer.py`). A `memory_mask` is not compared: its hint is False unless it is given."""
+
+GAUSSIAN = frozenset({"torch.nn.functional.gaussian_nll_loss", "torch.nn.GaussianNLLLoss.__call__"})
+INVERSES = frozenset({"torch.linalg.inv", "torch.inverse"})
+BATCH_NORMS = frozenset(f"torch.nn.{name}.__call__" for name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"))
+LOGS = {"lightning.LightningModule.log": (4, 8), "lightning.LightningModule.log_dict": (3, 7)}
+"""Lightning's logging methods: the positions of `on_step` and `sync_dist`."""
+EPOCH_HOOKS = ("validation_", "test_", "on_validation_", "on_test_")
+"""Hooks in which Lightning logs once an epoch unless `on_step=True` (lightning 2.6.6, `fx_validator.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRead:
+    """What a library call reads, and the remedy."""
+
+    does: str
+    instead: str
+    lasting: bool = False
+    """True where the call switches a mode on, and the reads happen in other code."""
+
+
+def library_read(call: LibraryCall) -> LibraryRead | None:
+    """What a library call reads inside; None where it reads nothing, or that is not known."""
+    return next((found for test in _TESTS if (found := test(call))), None)
+
+
+def _distribution(call: LibraryCall) -> LibraryRead | None:
+    package, _, name = call.name.rpartition(".")
+    if name not in VALIDATING or not (package + ".").startswith("torch.distributions."):
+        return None
+    if not _by_default(call, "validate_args", default=True) or not any(device_tensors(call)):
+        return None
+    return LibraryRead("checks the values of its arguments", "pass validate_args=False")
+
+
+def _causal_mask(call: LibraryCall) -> LibraryRead | None:
+    if isinstance(call.receiver, Instance) and call.receiver.place is Place.HOST:
+        return None
+    for position, mask, hint in MASKS.get(call.name, ()):
+        if given(call.argument(position, mask)) and not given(call.kwargs.get(hint)) and not call.unpacked:
+            return LibraryRead(f"compares {mask} with the causal mask", f"pass {hint}=True or {hint}=False")
+    return None
+
+
+def _gaussian(call: LibraryCall) -> LibraryRead | None:
+    if call.name not in GAUSSIAN or not any(device_tensors(call)):
+        return None
+    return LibraryRead(
+        "checks that no variance is negative",
+        "write the loss out, with the variance clamped: 0.5 * (var.log() + (input - target) ** 2 / var).mean()",
+    )
+
+
+def _anomaly(call: LibraryCall) -> LibraryRead | None:
+    if call.name == "torch.autograd.set_detect_anomaly":
+        if constant(call.argument(0, "mode")) is not True or not _by_default(call, "check_nan", True, 1):
+            return None
+        lasting = True
+    elif call.name == "torch.autograd.detect_anomaly" and _by_default(call, "check_nan", True, 0):
+        lasting = False
+    else:
+        return None
+    return LibraryRead("checks the gradients of every backward node", "pass check_nan=False, or remove it", lasting)
+
+
+def _inverse(call: LibraryCall) -> LibraryRead | None:
+    if call.name not in INVERSES or not any(device_tensors(call)):
+        return None
+    return LibraryRead("checks that the inverse exists", "use torch.linalg.inv_ex(...).inverse")
+
+
+def _plateau(call: LibraryCall) -> LibraryRead | None:
+    if call.name != "torch.optim.lr_scheduler.ReduceLROnPlateau.step" or not device_tensor(call.argument(0, "metrics")):
+        return None
+    return LibraryRead("converts the metric to a Python number", "call it once an epoch, with a number")
+
+
+def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
+    if call.name not in BATCH_NORMS or not isinstance(call.receiver, Instance):
+        return None
+    if call.receiver.attributes.get("momentum") is not NONE:
+        return None
+    return LibraryRead("reads its batch counter because of momentum=None", "give it a momentum, say 0.1")
+
+
+def _synchronised_log(call: LibraryCall) -> LibraryRead | None:
+    if call.name not in LOGS:
+        return None
+    on_step_at, sync_dist_at = LOGS[call.name]
+    on_step = call.argument(on_step_at, "on_step")
+    if constant(call.argument(sync_dist_at, "sync_dist")) is not True or constant(on_step) is False:
+        return None
+    step = call.context.step
+    if not given(on_step) and step is not None and step.form is Form.HOOK and step.function.startswith(EPOCH_HOOKS):
+        return None
+    return LibraryRead("reduces the logged value over the replicas", "pass on_step=False, on_epoch=True")
+
+
+def _by_default(call: LibraryCall, keyword: str, default: bool, position: int = -1) -> bool:
+    """Whether a flag is known to have its default value."""
+    value = call.argument(position, keyword)
+    if not given(value):
+        return not call.unpacked
+    return constant(value) is default
+
+
+_TESTS: tuple[Callable[[LibraryCall], LibraryRead | None], ...] = (
+    _distribution,
+    _causal_mask,
+    _gaussian,
+    _anomaly,
+    _inverse,
+    _plateau,
+    _cumulative_norm,
+    _synchronised_log,
+)

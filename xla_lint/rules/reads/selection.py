@@ -1,0 +1,99 @@
+"""Which of the five read symbols a read gets: each node has one, the strongest over all its contexts."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import How, Read
+from xla_lint.program.loops import Form
+from xla_lint.rules.wording import computed, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from astroid import nodes
+
+    from xla_lint.program.events import Event
+
+WARNING = 30
+"""The level of the root logger, `logging.WARNING`. torch_xla installs a root handler when it is imported, so a
+later `basicConfig(level=...)` does not lower it."""
+
+
+class Cost(enum.IntEnum):
+    """What a read costs, from nothing to most."""
+
+    NOTHING = 0
+    LATE = 1
+    """The host waits for a value that the device has already."""
+    PERIODIC = 2
+    """Paid every few steps only."""
+    FULL = 3
+    """The pending graph is executed for it, every step."""
+
+
+def cost_of(read: Read) -> Cost:
+    """What a read costs in its own context."""
+    if read.context.step is None or _switched_off(read):
+        return Cost.NOTHING
+    if read.context.closure and not read.pending:
+        return Cost.NOTHING
+    if read.context.periodic:
+        return Cost.PERIODIC
+    return Cost.FULL if read.pending else Cost.LATE
+
+
+def _switched_off(read: Read) -> bool:
+    return read.logger is not None and read.level < (read.logger.level or WARNING)
+
+
+def costliest(events: Iterable[Event]) -> dict[nodes.NodeNG, Read]:
+    """The read that speaks for each node: the costliest of all that happen there, a certain one before others."""
+    chosen: dict[nodes.NodeNG, Read] = {}
+    for event in events:
+        if isinstance(event, Read) and (event.node not in chosen or _rank(event) > _rank(chosen[event.node])):
+            chosen[event.node] = event
+    return chosen
+
+
+def _rank(read: Read) -> tuple[Cost, bool, bool]:
+    return cost_of(read), read.pending, read.certain
+
+
+def facts(read: Read) -> dict[str, str]:
+    """What the messages of all read rules say."""
+    return {"what": read.what, "spelled": read.spelled, "where": where(read.context)}
+
+
+def pending_facts(read: Read, barrier: str) -> dict[str, str]:
+    """What the messages about pending tensors say; `barrier` is the barrier's spelling."""
+    state = "still pending" if read.certain else "possibly still pending"
+    return {
+        **facts(read),
+        "state": state + computed(read.tensor),
+        "cost": _price(read),
+        "advice": _advice(read, barrier),
+    }
+
+
+def _price(read: Read) -> str:
+    step = read.context.step
+    if step is not None and step.form is Form.LOOP and not step.changes_graphs:
+        return "every step executes all that was recorded since the last barrier, and waits"
+    return "one extra execution and a stall every step"
+
+
+def _advice(read: Read, barrier: str) -> str:
+    step = read.context.step
+    if read.context.closure:
+        return "compute it before the barrier, and hand the result to the closure"
+    if read.how is How.BRANCH:
+        if step is not None and step.form in (Form.FORWARD, Form.HOOK):
+            return "choose on the device with torch.where"
+        return f"choose on the device with torch.where, or read it once after {barrier} and test the number"
+    if step is not None and step.form is Form.HOOK:
+        return "keep it on the device, and read it every N steps or once an epoch"
+    if step is not None and step.form is Form.FORWARD:
+        return f"return it, and let the caller read it after {barrier}"
+    return f"read it after {barrier}, or hand it to xm.add_step_closure"

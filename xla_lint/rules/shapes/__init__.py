@@ -1,0 +1,1 @@
+"""Shapes and constants: what makes XLA compile again."""

@@ -1,0 +1,13 @@
+"""When does a Python number make one graph after another?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xla_lint.program.events import Changing
+
+
+def compiles_again(event: Changing) -> bool:
+    """True where the number changes between steps that are graphs of their own."""
+    return any(loop.changes_graphs and loop in event.number.loops for loop in event.context.loops)

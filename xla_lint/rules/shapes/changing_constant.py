@@ -1,0 +1,61 @@
+"""`xla-changing-constant`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Changing
+from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.shapes.changing import compiles_again
+from xla_lint.rules.wording import confidence, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+
+class ChangingConstant(Rule):
+    """A Python number that changes every step is built into the graph as a constant.
+
+    ## What it does
+    Finds operations that take a Python number which differs from step to step and make it part of the graph: an
+    index (`x[i]`, `x[:, i] = v`), the start of a slice or of `narrow`, an exponent (`x ** n`), the shift of `roll`,
+    the diagonal of `tril` and `triu`. The finding stands at the expression.
+
+    ## Why it matters
+    The constant is part of what the compiler sees, so each new value compiles the step again, even where all shapes
+    stay the same. Most numbers are harmless: those added, multiplied, or given as a learning rate are sent to the
+    device as data, apart from 0 and 1, which are built in.
+
+    ## What to write instead
+    Hold the index in a tensor on the device:
+
+    ```python
+    row = x.index_select(0, i)     # x[i]
+    x = x.index_copy(0, i, v)      # x[i] = v
+    ```
+
+    `x[[i]]` with a Python list sends the index as data, too. A changing exponent becomes a
+    tensor: `x ** torch.tensor(n, device=x.device)`.
+
+    ## When it is fine
+    A number that takes a few values costs one compilation for each, once. A loop inside one step, unrolled the same
+    way every time, is one graph and is not reported.
+    """
+
+    symbol = "xla-changing-constant"
+    number = "9726"
+    severity = Severity.WARNING
+    message = (
+        "the Python number given to '%(spelled)s' changes every step and is built into the graph%(where)s: each new"
+        " value compiles the step again; hold it in a device tensor (for an index: index_select, index_copy)"
+    )
+    listens = (Changing,)
+    costs = (Counter.COMPILES,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report constants that change between graphs."""
+        if isinstance(event, Changing) and not event.shape and compiles_again(event):
+            yield self.finding(event.node, confidence(event.context), spelled=event.spelled, where=where(event.context))

@@ -1,0 +1,61 @@
+"""`xla-data-dependent-shape`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import DataShape
+from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.wording import confidence, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+
+class DataDependentShape(Rule):
+    """The shape of a result depends on the values of a tensor.
+
+    ## What it does
+    Finds operations in step code whose result has as many elements as some values tell: `nonzero`, `torch.where`
+    with one argument, `masked_select`, indexing by a boolean mask (`x[mask]`, and `x[mask] = v` as well), `unique`,
+    `bincount`, `repeat_interleave` with a tensor of repeats, and `one_hot` without `num_classes`. The finding stands
+    at the expression.
+
+    ## Why it matters
+    The shape must be known to record what follows, so the pending graph is executed and a value read at once; the
+    barrier executes the step again. Each new count is a new shape, and compiles what follows anew. Assigning through
+    a mask does the same, because it looks for the true elements first. `repeat_interleave(..., output_size=n)` does
+    not help: the operation is not lowered, and runs on the CPU.
+
+    ## What to write instead
+    Keep the shape and choose the values:
+
+    ```python
+    x = torch.where(mask, v, x)          # x[mask] = v
+    x = x.masked_fill(mask, 0.0)         # x[mask] = 0.0
+    mean = (x * mask).sum() / mask.sum() # x[mask].mean()
+    codes = F.one_hot(labels, num_classes=10)
+    ```
+
+    ## When it is fine
+    On host tensors, as in a collate function. `masked_fill`, `torch.where` with three arguments, `topk` and `sort`
+    have fixed shapes.
+    """
+
+    symbol = "xla-data-dependent-shape"
+    number = "9724"
+    severity = Severity.WARNING
+    message = (
+        "the shape of the result of '%(spelled)s' depends on values%(where)s: the graph is executed to find it, and"
+        " compiled again when it changes; keep the shape fixed, with torch.where, masked_fill or a weight of zero"
+    )
+    listens = (DataShape,)
+    costs = (Counter.COMPILES, Counter.EXECUTIONS, Counter.READS)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report shapes that depend on values, in step code."""
+        if isinstance(event, DataShape) and event.context.step is not None:
+            yield self.finding(event.node, confidence(event.context), spelled=event.spelled, where=where(event.context))

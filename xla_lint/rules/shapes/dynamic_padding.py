@@ -1,0 +1,121 @@
+"""`xla-dynamic-padding`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.values import Sequence, Tensor, options
+from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.shapes.padding import (
+    COLLATORS,
+    FLATTENING,
+    LANGUAGE_MODELING,
+    Style,
+    leaves_rows_ragged,
+    may_have_one_length,
+    padding_of,
+    repeated,
+)
+from xla_lint.rules.wording import confidence, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+PAD_SEQUENCE = "torch.nn.utils.rnn.pad_sequence"
+FIXED_ROWS = 'padding="max_length", max_length=N, truncation=True'
+
+
+class DynamicPadding(Rule):
+    """Batches are padded to their longest row.
+
+    ## What it does
+    Finds tokenizer calls with `padding=True` or `padding="longest"`, `tokenizer.pad` with its default, the
+    transformers collators that pad by default, and `pad_sequence`, where they run on many batches: in a loop, in a
+    function given to `map` or to a loader, or, for collators, where they are constructed. The finding stands at the
+    call.
+
+    A collator is not reported if all the tokenizer calls that the program makes on its rows pad to a fixed length,
+    or cannot be told. `DataCollatorForLanguageModeling` is reported only if rows are seen to be truncated one by one
+    and not padded: text that is concatenated and cut into blocks has one length.
+
+    ## Why it matters
+    A graph is compiled for exact shapes. Every new length of a batch compiles the whole step again, and there are as
+    many lengths as the data has. `pad_to_multiple_of` bounds their number but does not make it one.
+    `DataCollatorForSeq2Seq` pads the labels separately, so that two lengths vary.
+
+    ## What to write instead
+    Pad all batches to one length, and truncate what is longer:
+
+    ```python
+    tokenizer(rows["text"], padding="max_length", max_length=128, truncation=True)
+    DataCollatorWithPadding(tokenizer, padding="max_length", max_length=128)
+    ```
+
+    For `pad_sequence` add a filler row of the greatest length and drop it again, or pad with
+    `torch.nn.functional.pad`. A few buckets of fixed length waste less padding, at one compilation each.
+
+    ## When it is fine
+    A single prompt outside loops, and rows that have one length already.
+    """
+
+    symbol = "xla-dynamic-padding"
+    number = "9721"
+    severity = Severity.WARNING
+    message = "'%(call)s' %(does)s%(where)s: the step is compiled again for every new length%(bound)s; %(advice)s"
+    listens = (LibraryCall,)
+    costs = (Counter.COMPILES,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report padding to the longest row of a batch."""
+        if not isinstance(event, LibraryCall):
+            return
+        if event.name == PAD_SEQUENCE:
+            if (event.context.step is not None or event.context.callback) and not _has_filler(event):
+                advice = "pad to a fixed length, or add a filler row of the greatest length and drop it again"
+                yield self._finding(event, "pads to the longest row of the batch", "", advice)
+            return
+        padding = padding_of(event)
+        if padding is None or padding.style is not Style.LONGEST or not self._ragged(event):
+            return
+        bound = "; pad_to_multiple_of only bounds their number" if padding.bounded else ""
+        does, advice = "pads to the longest row of the batch", f"pad to one length with {FIXED_ROWS}"
+        if event.name == FLATTENING:
+            does, advice = "concatenates the rows of the batch", f"give all rows one length with {FIXED_ROWS}"
+        elif event.name in LANGUAGE_MODELING:
+            advice = f"tokenize with {FIXED_ROWS}"
+        elif event.name in COLLATORS:
+            advice = 'pass padding="max_length", max_length=N, and truncate when tokenizing'
+        yield self._finding(event, does, bound, advice)
+
+    def _ragged(self, event: LibraryCall) -> bool:
+        if event.name in LANGUAGE_MODELING:
+            return leaves_rows_ragged(self.program.events)
+        if event.name in COLLATORS:
+            return not may_have_one_length(self.program.events)
+        return repeated(event)
+
+    def _finding(self, event: LibraryCall, does: str, bound: str, advice: str) -> Finding:
+        name = event.name.removesuffix(".__call__").rpartition(".")[2]
+        return self.finding(
+            event.node,
+            confidence(event.context),
+            call="tokenizer" if name == "PreTrainedTokenizer" else name,
+            where=where(event.context),
+            does=does,
+            bound=bound,
+            advice=advice,
+        )
+
+
+def _has_filler(event: LibraryCall) -> bool:
+    """Whether a row of known length is among those padded, which is taken for the greatest one."""
+    for rows in options(event.args[0]) if event.args else ():
+        if isinstance(rows, Sequence):
+            values = (*(rows.items or ()), rows.element)
+            if any(isinstance(row, Tensor) and row.length is not None for v in values for row in options(v)):
+                return True
+    return False

@@ -1,0 +1,141 @@
+"""What a tokenizer call or a collator does about rows of different length.
+
+Signatures and defaults are those of transformers 4.57.6 and 5.24.0.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.values import Instance
+from xla_lint.rules.arguments import constant, given
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from xla_lint.program.events import Event
+
+
+class Style(enum.Enum):
+    """The length to which rows are padded."""
+
+    LONGEST = "the longest row of the batch"
+    FIXED = "max_length"
+    NONE = "not at all"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Where a callable takes its padding arguments; -1: by keyword only, or not at all."""
+
+    padding: int
+    truncation: int
+    max_length: int
+    default: Style
+
+
+TOKENIZER = "transformers.PreTrainedTokenizer."
+TOKENIZERS = {
+    TOKENIZER + "__call__": Signature(5, 6, 7, Style.NONE),
+    TOKENIZER + "encode": Signature(3, 4, 5, Style.NONE),
+    TOKENIZER + "encode_plus": Signature(3, 4, 5, Style.NONE),
+    TOKENIZER + "batch_encode_plus": Signature(2, 3, 4, Style.NONE),
+}
+PAD = TOKENIZER + "pad"
+LANGUAGE_MODELING = frozenset(
+    {"transformers.DataCollatorForLanguageModeling", "transformers.DataCollatorForWholeWordMask"}
+)
+"""Collators that take no `padding` and pad to the longest row."""
+FLATTENING = "transformers.DataCollatorWithFlattening"
+COLLATORS = {
+    "transformers.DataCollatorWithPadding": Signature(1, -1, 2, Style.LONGEST),
+    "transformers.DataCollatorForTokenClassification": Signature(1, -1, 2, Style.LONGEST),
+    "transformers.DataCollatorForSeq2Seq": Signature(2, -1, 3, Style.LONGEST),
+    "transformers.DataCollatorForMultipleChoice": Signature(1, -1, 2, Style.LONGEST),
+    FLATTENING: Signature(-1, -1, -1, Style.LONGEST),
+    **dict.fromkeys(LANGUAGE_MODELING, Signature(-1, -1, -1, Style.LONGEST)),
+}
+SIGNATURES = {**TOKENIZERS, PAD: Signature(1, -1, 2, Style.LONGEST), **COLLATORS}
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """How one call pads."""
+
+    style: Style
+    truncates: bool
+    """False only where longer rows are known to stay longer."""
+    length_given: bool
+    """False only where neither the call nor the tokenizer is known to set a length."""
+    bounded: bool
+    """True where lengths are rounded up to a multiple."""
+
+
+def padding_of(call: LibraryCall) -> Padding | None:
+    """How a call pads; None for a call that does not."""
+    signature = SIGNATURES.get(call.name)
+    if signature is None:
+        return None
+    return Padding(
+        _style(call, signature),
+        call.unpacked or _truncates(call, signature),
+        call.unpacked or given(call.argument(signature.max_length, "max_length")) or _knows_length(call),
+        given(call.kwargs.get("pad_to_multiple_of")),
+    )
+
+
+def _style(call: LibraryCall, signature: Signature) -> Style:
+    value = call.argument(signature.padding, "padding")
+    if value is None:
+        return Style.UNKNOWN if call.unpacked or "pad_to_max_length" in call.kwargs else signature.default
+    stated = constant(value)
+    if stated is True or stated == "longest":
+        return Style.LONGEST
+    if stated is False or stated == "do_not_pad":
+        return Style.NONE
+    return Style.FIXED if stated == "max_length" else Style.UNKNOWN
+
+
+def _truncates(call: LibraryCall, signature: Signature) -> bool:
+    value = call.argument(signature.truncation, "truncation")
+    return given(value) and constant(value) not in (False, "do_not_truncate")
+
+
+def _knows_length(call: LibraryCall) -> bool:
+    tokenizer = call.argument(0, "tokenizer") if call.name in COLLATORS else call.receiver
+    return isinstance(tokenizer, Instance) and given(tokenizer.attributes.get("model_max_length"))
+
+
+def repeated(call: LibraryCall) -> bool:
+    """Whether a call is seen to run on many batches: in a loop, or in a function that other code calls again."""
+    return call.context.callback or bool(call.context.loops)
+
+
+def _row_calls(events: Iterable[Event]) -> Iterator[tuple[LibraryCall, Padding]]:
+    for event in events:
+        if isinstance(event, LibraryCall) and event.name in TOKENIZERS and repeated(event):
+            padding = padding_of(event)
+            if padding is not None:
+                yield event, padding
+
+
+def may_have_one_length(events: Iterable[Event]) -> bool:
+    """Whether a program tokenizes its rows, and nowhere is seen to leave them at different lengths."""
+    styles = [padding.style for _, padding in _row_calls(events)]
+    return bool(styles) and Style.LONGEST not in styles and Style.NONE not in styles
+
+
+def leaves_rows_ragged(events: Iterable[Event]) -> bool:
+    """Whether a program truncates rows one by one without padding them to one length.
+
+    Text that is to be cut into blocks of one length is not truncated first.
+    """
+    return any(
+        padding.style is Style.LONGEST or (padding.style is Style.NONE and padding.truncates)
+        for call, padding in _row_calls(events)
+        if not call.unpacked and "return_overflowing_tokens" not in call.kwargs
+    )

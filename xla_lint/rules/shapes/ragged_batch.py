@@ -1,0 +1,80 @@
+"""`xla-ragged-batch`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LoaderBuilt
+from xla_lint.program.values import NONE
+from xla_lint.rules.arguments import constant, given
+from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.values import Loader
+    from xla_lint.rules.base import Finding
+
+
+class RaggedBatch(Rule):
+    """The last batch of a `DataLoader` may be smaller than the others.
+
+    ## What it does
+    Finds `DataLoader` calls without `drop_last=True` whose batches reach a step loop. The finding stands at the
+    call.
+
+    ## Why it matters
+    Unless the number of rows is a multiple of the batch size, the last batch has a shape of its own, and the step is
+    compiled once more for it. That is one compilation in the whole run, late in the first epoch.
+
+    ## What to write instead
+    ```python
+    DataLoader(rows, batch_size=32, shuffle=True, drop_last=True)
+    ```
+
+    For evaluation, where no row may be lost, pad the last batch and mask the padding out of the metric.
+
+    ## When it is fine
+    The number of rows divides by the batch size, the sampler is endless, or the dataset makes its own batches
+    (`batch_size=None`). Where the source shows that, nothing is reported.
+    """
+
+    symbol = "xla-ragged-batch"
+    number = "9723"
+    severity = Severity.REFACTOR
+    message = (
+        "the last batch of this DataLoader, which feeds %(feeds)s, %(may)s smaller than the others (%(why)s): the step"
+        " is compiled once more for it; pass drop_last=True, or pad the last batch"
+    )
+    listens = (LoaderBuilt,)
+    costs = (Counter.COMPILES,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report loaders of step loops whose batches may differ in size."""
+        if not isinstance(event, LoaderBuilt) or not _may_end_ragged(event.loader):
+            return
+        loader = event.loader
+        step = next((loop for loop in loader.loops if loop.is_step), None)
+        if step is None and not loader.fed:
+            return
+        rows, batch = loader.rows, constant(loader.batch_size)
+        known = rows is not None and batch is not None
+        yield self.finding(
+            event.node,
+            Confidence.HIGH if known else Confidence.INFERENCE,
+            feeds=f"the step loop of line {step.line}" if step else "the device",
+            may="is" if known else "may be",
+            why=f"{rows} rows in batches of {batch}" if known else "drop_last is not set",
+        )
+
+
+def _may_end_ragged(loader: Loader) -> bool:
+    if loader.endless or (given(loader.drop_last) and constant(loader.drop_last) is not False):
+        return False
+    size = constant(loader.batch_size)
+    if loader.batch_size is None or loader.batch_size is NONE or size == 1:
+        return False
+    if loader.rows is None or not isinstance(size, int):
+        return True
+    return loader.rows > size and loader.rows % size != 0
