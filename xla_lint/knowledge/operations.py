@@ -42,7 +42,7 @@ COMPARING_FETCHES = _names("equal allclose is_same_size")
 """Methods and functions of two tensors whose answer is a Python bool."""
 
 DATA_SHAPES = _names(
-    "nonzero argwhere masked_select unique unique_consecutive bincount nonzero_static histc"
+    "nonzero argwhere masked_select unique unique_consecutive bincount"
 )
 """Operations whose result's shape depends on values."""
 

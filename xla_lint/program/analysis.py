@@ -10,6 +10,7 @@ from astroid import nodes
 from xla_lint.program.calls import bound_to, is_generator, is_model
 from xla_lint.program.events import Event, LoopRun
 from xla_lint.program.flow import Flow
+from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.loops import Form
 from xla_lint.program.state import State
 from xla_lint.program.values import (
@@ -31,23 +32,6 @@ if TYPE_CHECKING:
 
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
-
-LIGHTNING_STEPS = frozenset(
-    "training_step validation_step test_step predict_step on_train_batch_start on_train_batch_end "
-    "on_validation_batch_start on_validation_batch_end on_test_batch_end on_before_optimizer_step "
-    "on_before_zero_grad on_after_backward on_before_backward optimizer_step training_step_end "
-    "validation_step_end".split()
-)
-TRAINER_STEPS = frozenset({"compute_loss", "training_step", "prediction_step"})
-CALLBACK_STEPS = frozenset({"on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"})
-HOOKS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("lightning.", LIGHTNING_STEPS),
-    ("transformers.TrainerCallback", CALLBACK_STEPS),
-    ("transformers.", TRAINER_STEPS),
-    ("optimum.neuron.", TRAINER_STEPS),
-)
-"""The methods that a framework calls every step, by where the class comes from."""
-
 
 @dataclass(slots=True)
 class Program:
@@ -87,7 +71,7 @@ class Roots:
         machine.globals.env = machine.here.env
         functions = list(self._functions())
         for function in functions:
-            if function.owner is not None and self._is_hook(function):
+            if hook_parameters(function) is not None:
                 self._run(function, Form.HOOK)
         mentioned = names_mentioned(machine.module)
         for wanted in (False, True):
@@ -108,11 +92,6 @@ class Roots:
                 )
         return sorted(set(found), key=lambda function: int(function.node.lineno or 0))
 
-    def _is_hook(self, function: Function) -> bool:
-        from xla_lint.program.calls import library_base
-
-        base = library_base(function.owner) if function.owner is not None else ""
-        return any(base.startswith(prefix) and function.name in names for prefix, names in HOOKS)
 
     def _form(self, function: Function) -> Form | None:
         if function.owner is not None and is_model(function.owner) and function.name == "forward":
@@ -187,10 +166,12 @@ class Roots:
         if skip:
             assert function.receiver is not None
             bound[parameters[0].name] = function.receiver
-        for parameter in parameters[skip:]:
-            bound[parameter.name] = seeded(
-                uses.get(parameter.name), notes.get(parameter.name), form, instance, first=parameter is parameters[skip]
-            )
+        given = hook_parameters(function) if form is Form.HOOK else None
+        for position, parameter in enumerate(parameters[skip:]):
+            if given is not None and position < len(given):
+                bound[parameter.name] = given[position]
+            else:
+                bound[parameter.name] = seeded(uses.get(parameter.name), notes.get(parameter.name), form, instance)
         if spec.vararg:
             bound[spec.vararg] = UNKNOWN
         if spec.kwarg:
@@ -199,7 +180,7 @@ class Roots:
 
 
 def seeded(
-    use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None, *, first: bool
+    use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None
 ) -> Value:
     """What a parameter without an argument in sight stands for."""
     noted = annotation.as_string() if annotation is not None else ""
@@ -227,8 +208,6 @@ def seeded(
         )
         if use.is_tensor or inside:
             return Tensor(Place.DEVICE, sure=False)
-    if form is Form.HOOK and not noted and first:
-        return Tensor(Place.DEVICE, loose=True, sure=False)
     return UNKNOWN
 
 

@@ -227,7 +227,11 @@ class Calls(Expressions):
         """Functions given to code that cannot be seen are called by it, again and again."""
         for value in arguments.values():
             for option in options(value):
-                if isinstance(option, Function):
+                if isinstance(option, Instance) and not option.model:
+                    method = self.member(option.cls, "__call__")
+                    if isinstance(method, Function):
+                        self.run_callback(bound_to(method, option), arguments.node)
+                elif isinstance(option, Function):
                     self.run_callback(option, arguments.node)
 
     def run_callback(self, function: Function, node: nodes.NodeNG) -> None:
@@ -300,6 +304,7 @@ class Calls(Expressions):
         if isinstance(init, Function):
             self.call_function(bound_to(init, instance), arguments)
         elif cls.fields is None and instance.library:
+            self.hand_over(arguments)
             call_method(self, instance, "__init__", arguments)
         return instance
 

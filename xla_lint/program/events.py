@@ -156,9 +156,10 @@ class LoopRun(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History(Event):
-    """A running total keeps the autograd history of the values added to it."""
+    """A running total keeps the autograd history of the values added to it, from turn to turn of `loop`."""
 
     total: str
+    loop: Loop
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -462,7 +462,7 @@ class Flow(Calls):
         target, loops, context = self.totals[site]
         restarts = isinstance(new, Choice) and any(not isinstance(o, Tensor) for o in new.options)
         if loop in loops and isinstance(old, (Tensor, Number, Choice)) and not restarts and site not in self.spent:
-            self.emit(History(site, context, source_of(target)))
+            self.emit(History(site, context, source_of(target), loop))
 
     def _break(self, _: nodes.Break) -> None:
         if self.exits:
