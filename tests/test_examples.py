@@ -69,3 +69,19 @@ def test_findings(name: str, found: dict[str, dict[int, set[str]]]) -> None:
 
 def test_there_is_no_other_example() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(FINDINGS)
+
+
+def test_the_readme_shows_what_the_command_says() -> None:
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```text\n")[2].partition("```")[0].splitlines()
+    done = subprocess.run(
+        [sys.executable, "-m", "xla_lint", "check", "examples"],
+        cwd=EXAMPLES.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    assert done.returncode == 1
+    assert len(shown) > 3
+    assert [line for line in shown if line != "…" and line not in said] == []

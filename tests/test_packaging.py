@@ -44,7 +44,7 @@ def test_a_wheel_writes_the_same_pages(installed: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=installed, env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-B", "-c", code], cwd=installed, env=environment, check=True, capture_output=True, text=True
     )
     *lines, origin = done.stdout.splitlines()
     assert Path(origin).parent == installed / "xla_lint"

@@ -432,7 +432,7 @@ def test_growing_tensor_needs_graphs_of_its_own() -> None:
     [
         (happened.DataShape(_node(), _in(_loop()), "x[mask]"), "xla-data-dependent-shape"),
         (happened.HostChoice(_node(), _in(_loop()), "branch"), "xla-host-random"),
-        (happened.History(_node(), _in(_loop()), "total"), "xla-graph-growth"),
+        (happened.History(_node(), _in(_loop()), "total", _loop()), "xla-graph-growth"),
         (happened.SplitStep(_node(), _in(_loop()), 12), "xla-split-step"),
         (happened.Barrier(_node(), _in(_loop()), "torch_xla.sync()", True), "xla-redundant-sync"),
     ],

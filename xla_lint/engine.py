@@ -46,17 +46,12 @@ def check_module(
     """
     if not in_scope(module, settings.scope):
         return []
-    program = analyse(module, project, settings.target or target_version(module, project))
+    program = analyse(module, project, settings.target or target_version(project))
     rules = [rule(program) for rule in all_rules() if symbols is None or rule.symbol in symbols]
     listeners: dict[type[Event], list[Rule]] = defaultdict(list)
     for rule in rules:
         for kind in rule.listens:
             listeners[kind].append(rule)
-    findings = [
-        finding
-        for event in program.events
-        for rule in listeners[type(event)]
-        for finding in rule.check(event)
-    ]
+    findings = [finding for event in program.events for rule in listeners[type(event)] for finding in rule.check(event)]
     unique = {(f.rule.symbol, f.node.lineno, f.node.col_offset): f for f in reversed(findings)}
     return sorted(unique.values(), key=lambda f: (f.node.lineno, f.node.col_offset, f.rule.symbol))

@@ -41,9 +41,7 @@ MATERIALISING_FETCHES = _names("tolist cpu")
 COMPARING_FETCHES = _names("equal allclose is_same_size")
 """Methods and functions of two tensors whose answer is a Python bool."""
 
-DATA_SHAPES = _names(
-    "nonzero argwhere masked_select unique unique_consecutive bincount"
-)
+DATA_SHAPES = _names("nonzero argwhere masked_select unique unique_consecutive bincount")
 """Operations whose result's shape depends on values."""
 
 BOOLEAN = _names(
@@ -56,21 +54,24 @@ INTEGER = _names("argmax argmin argsort long int short count_nonzero bucketize s
 """Operations whose result is a tensor of integers."""
 
 ELEMENTWISE = _names(
-    "abs add sub mul div clamp clip cos sin tan tanh exp log log2 log1p sqrt rsqrt square pow neg sigmoid relu gelu silu "
-    "float double half bfloat16 long int bool to type detach clone contiguous requires_grad_ softmax log_softmax "
-    "masked_fill where eq ne lt le gt ge isnan isfinite logical_and logical_or logical_not round floor ceil sign type_as "
-    "unsqueeze view_as expand_as cumsum nan_to_num reciprocal remainder clamp_min clamp_max normalize dropout"
+    "abs add sub mul div clamp clip cos sin tan tanh exp log log2 log1p sqrt rsqrt square pow neg sigmoid relu gelu "
+    "silu float double half bfloat16 long int bool to type detach clone contiguous requires_grad_ softmax log_softmax "
+    "masked_fill where eq ne lt le gt ge isnan isfinite logical_and logical_or logical_not round floor ceil sign "
+    "type_as unsqueeze view_as expand_as cumsum nan_to_num reciprocal remainder clamp_min clamp_max normalize dropout"
 )
 """Operations that keep the size of the first dimension."""
 
-PASSING = _names("detach clone contiguous to float half bfloat16 double type requires_grad_ unsqueeze squeeze transpose permute t")
+PASSING = _names(
+    "detach clone contiguous to float half bfloat16 double type requires_grad_ unsqueeze squeeze transpose permute t"
+)
 """Operations through which a concatenation still grows."""
 
 UNDIFFERENTIABLE = _names("detach argmax argmin argsort sign floor ceil round count_nonzero") | BOOLEAN | INTEGER
 
 SIZES_FROM_ARGUMENTS = _names(
-    "zeros ones full rand randn randint empty eye view reshape expand repeat tile pad new_zeros new_ones new_full new_empty "
-    "unflatten interpolate broadcast_to topk arange linspace chunk split tensor_split unfold resize_ one_hot randperm"
+    "zeros ones full rand randn randint empty eye view reshape expand repeat tile pad new_zeros new_ones new_full "
+    "new_empty unflatten interpolate broadcast_to topk arange linspace chunk split tensor_split unfold "
+    "resize_ one_hot randperm"
 )
 """Operations that take sizes: a number that changes there is a new shape."""
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.calls import bound_to, is_generator, is_model
 from xla_lint.program.events import Event, LoopRun
 from xla_lint.program.flow import Flow
 from xla_lint.program.hooks import hook_parameters
+from xla_lint.program.library.networks import place_model
 from xla_lint.program.loops import Form
+from xla_lint.program.objects import bound_to, is_generator, is_model, library_base
 from xla_lint.program.state import State
 from xla_lint.program.values import (
     UNKNOWN,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
+
 
 @dataclass(slots=True)
 class Program:
@@ -92,7 +94,6 @@ class Roots:
                 )
         return sorted(set(found), key=lambda function: int(function.node.lineno or 0))
 
-
     def _form(self, function: Function) -> Form | None:
         if function.owner is not None and is_model(function.owner) and function.name == "forward":
             return Form.FORWARD
@@ -134,8 +135,6 @@ class Roots:
         found = self.instances.get(cls.node)
         if found is None:
             machine = self.machine
-            from xla_lint.program.calls import library_base
-
             model = is_model(cls)
             found = Instance(
                 cls, library_base(cls), place=Place.DEVICE if model else Place.UNKNOWN, model=model, sure=False
@@ -146,8 +145,6 @@ class Roots:
                 bound = bound_to(init, found)
                 machine.activate(bound, self._parameters(bound, None))
             if model:
-                from xla_lint.program.library.networks import place_model
-
                 place_model(machine, found, Place.DEVICE, sure=False)
         return found
 
@@ -179,17 +176,15 @@ class Roots:
         return bound
 
 
-def seeded(
-    use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None
-) -> Value:
+def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None) -> Value:
     """What a parameter without an argument in sight stands for."""
     noted = annotation.as_string() if annotation is not None else ""
     last = noted.strip("'\"").rpartition(".")[2]
     if use is not None and use.is_loss:
         return Tensor(Place.DEVICE, born=1, grad=True, sure=False)
-    if use is not None and use.is_optimizer or last == "Optimizer":
+    if (use is not None and use.is_optimizer) or last == "Optimizer":
         return Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False)
-    if use is not None and use.is_model or last == "Module":
+    if (use is not None and use.is_model) or last == "Module":
         return Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False)
     if last == "DataLoader":
         return Loader(None, UNKNOWN)
@@ -225,6 +220,6 @@ def names_mentioned(module: nodes.Module) -> set[str]:
     return found
 
 
-def has_loop(function: nodes.FunctionDef) -> bool:
+def has_loop(function: nodes.FunctionDef | nodes.Lambda) -> bool:
     """Whether a function holds a loop."""
     return next(function.nodes_of_class((nodes.For, nodes.While)), None) is not None

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.events import Context
+from xla_lint.program.events import CallSite, Context
 from xla_lint.program.expressions import Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
+from xla_lint.program.names import canonical
+from xla_lint.program.objects import Super, bound_to, is_generator, is_model, library_base
 from xla_lint.program.state import Frame, State, meet_all
+from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -45,24 +48,12 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import CallSite
     from xla_lint.program.scope import Version
 
 SHAPE = Number(traits=frozenset({Trait.SHAPE}))
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
-MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"})
 TRANSPARENT_DECORATORS = frozenset({"abc.abstractmethod", "typing.override", "functools.lru_cache", "functools.cache"})
-
-
-class Super(Value):
-    """`super()` inside a method."""
-
-    __slots__ = ("owner", "receiver")
-
-    def __init__(self, owner: Class, receiver: Value) -> None:
-        self.owner = owner
-        self.receiver = receiver
 
 
 class Calls(Expressions):
@@ -125,7 +116,7 @@ class Calls(Expressions):
         receiver = self.evaluate(node.expr)
         callee = self.callee(receiver, node.attrname, node)
         if callee is UNKNOWN or (isinstance(callee, Method) and callee.receiver is UNKNOWN):
-            used = self.by_use(node)
+            used = self.by_use(path_of(node), node)
             if isinstance(used, Instance):
                 return used
         return callee
@@ -159,9 +150,7 @@ class Calls(Expressions):
         return result
 
     def site(self, function: Function, node: nodes.NodeNG) -> CallSite:
-        """This call, as a message shows it."""
-        from xla_lint.program.events import CallSite
-
+        """The call of a function, as a message shows it."""
         return CallSite(function.name, int(node.lineno or 0), len(self.loops))
 
     def activate(
@@ -220,7 +209,9 @@ class Calls(Expressions):
                 bound[name] = UNKNOWN if arguments.unpacked else default
         if spec.kwarg:
             rest = keywords.pop("**", None)
-            bound[spec.kwarg] = Mapping(keywords, rest if rest is not None else (UNKNOWN if arguments.unpacked else None))
+            bound[spec.kwarg] = Mapping(
+                keywords, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
+            )
         return bound
 
     def hand_over(self, arguments: Arguments) -> None:
@@ -343,12 +334,10 @@ class Calls(Expressions):
         if not isinstance(forward, Function):
             return call_method(self, instance, "__call__", arguments)
         before, self.in_forward = self.in_forward, True
-        if instance.place is Place.DEVICE or any(t.place is Place.DEVICE for t in arguments_tensors(arguments)):
-            if not before:
-                self.forward(arguments.node)
-        result = self.call_function(
-            forward if forward.receiver is not None else bound_to(forward, instance), arguments
-        )
+        tensors = arguments.tensors()
+        if not before and Place.DEVICE in (instance.place, *(tensor.place for tensor in tensors)):
+            self.forward(arguments.node)
+        result = self.call_function(forward if forward.receiver is not None else bound_to(forward, instance), arguments)
         self.in_forward = before
         if result is UNKNOWN:
             return call_method(self, instance, "__call__", arguments)
@@ -358,8 +347,6 @@ class Calls(Expressions):
 
     def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
         if isinstance(value, Name):
-            from xla_lint.program.names import canonical
-
             return Name(canonical(f"{value.dotted}.{name}"))
         if isinstance(value, Instance):
             return self._instance_attribute(value, name, node)
@@ -395,7 +382,9 @@ class Calls(Expressions):
         if isinstance(member, Function):
             if member.getter:
                 return self.call_function(bound_to(member, value), Arguments(node, []))
-            return member if member.static else bound_to(member, value.cls if member.bound_class and value.cls else value)
+            return (
+                member if member.static else bound_to(member, value.cls if member.bound_class and value.cls else value)
+            )
         if member is not None:
             return member
         if value.model:
@@ -523,7 +512,9 @@ class Calls(Expressions):
                 produced = self.call_function(bound_to(method, value), Arguments(node, []))
                 if produced is value:
                     step = self.member(value.cls, "__next__")
-                    return self.call(bound_to(step, value), Arguments(node, [])) if isinstance(step, Function) else UNKNOWN
+                    return (
+                        self.call(bound_to(step, value), Arguments(node, [])) if isinstance(step, Function) else UNKNOWN
+                    )
                 return self.iterate(produced, loop, node)
             method = self.member(value.cls, "__getitem__")
             if isinstance(method, Function):
@@ -580,62 +571,3 @@ class Calls(Expressions):
             final = self.here
             self.state = ended[-1]
             self.state.take_course(final)
-
-
-def is_generator(node: nodes.FunctionDef) -> bool:
-    """Whether a function's own body yields."""
-    pending: list[nodes.NodeNG] = list(node.body)
-    while pending:
-        item = pending.pop()
-        if isinstance(item, (nodes.Yield, nodes.YieldFrom)):
-            return True
-        if not isinstance(item, (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)):
-            pending.extend(item.get_children())
-    return False
-
-
-def bound_to(function: Function, receiver: Value) -> Function:
-    """A function as a method of its receiver."""
-    return Function(
-        function.node,
-        function.frame,
-        receiver,
-        function.owner,
-        function.defaults,
-        function.compiled,
-        function.no_grad,
-        function.manager,
-        function.static,
-        function.bound_class,
-        function.getter,
-    )
-
-
-def library_base(cls: Class) -> str:
-    """The dotted name of the library class that a class derives from, empty where there is none."""
-    for base in cls.bases:
-        if isinstance(base, Name):
-            return base.dotted
-        if isinstance(base, Class) and (found := library_base(base)):
-            return found
-    return ""
-
-
-def is_model(cls: Class) -> bool:
-    """Whether a class derives from `torch.nn.Module`."""
-    for base in cls.bases:
-        if isinstance(base, Name) and (
-            base.dotted.startswith(MODULE_CLASSES)
-            or (base.dotted.startswith("transformers.") and base.dotted.endswith(("Model", "PreTrainedModel")))
-        ):
-            return True
-        if isinstance(base, Class) and is_model(base):
-            return True
-    return False
-
-
-def arguments_tensors(arguments: Arguments) -> list[Tensor]:
-    """The tensors among a call's arguments."""
-    from xla_lint.program.values import tensors_in
-
-    return [tensor for value in arguments.values() for tensor in tensors_in(value, 2)]

@@ -41,7 +41,7 @@ from xla_lint.program.values import (
     tensors_in,
 )
 
-ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+ARITHMETIC: dict[str, Callable[[Any, Any], int | float]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -58,6 +58,10 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 LARGEST = 2**53
+LONGEST_DISPLAY = 512
+"""Up to this length a repeated list keeps its items apart."""
+MOST_ITEMS = 8
+"""Over so many known items a comprehension is run item by item."""
 KEPT = frozenset({Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
 """Traits of a number that its sums, multiples and comparisons have too."""
 
@@ -123,12 +127,11 @@ class Expressions(Machine):
     def _attribute(self, node: nodes.Attribute) -> Value:
         value = self.attribute(self.evaluate(node.expr), node.attrname, node)
         if value is UNKNOWN:
-            return self.by_use(node)
+            return self.by_use(path_of(node), node)
         return value
 
-    def by_use(self, node: nodes.NodeNG) -> Value:
+    def by_use(self, path: str | None, node: nodes.NodeNG) -> Value:
         """What an unknown name or attribute of `self` must be, from how the code around uses it."""
-        path = path_of(node)
         if path is None:
             return UNKNOWN
         scope = self.frame.owner.node if path.startswith("self.") and self.frame.owner else self.frame.node
@@ -207,9 +210,9 @@ class Expressions(Machine):
         if op == "+" and isinstance(right, Sequence):
             items = [*left.items, *right.items] if left.items is not None and right.items is not None else None
             return Sequence(items, join(element_of(left), element_of(right)), left.frozen)
-        if op == "*" and isinstance(right, Number) and left.items is not None and isinstance(right.const, int):
-            if 0 < right.const * len(left.items) <= 512:
-                return Sequence(left.items * int(right.const), element_of(left), left.frozen)
+        times = right.const if isinstance(right, Number) and isinstance(right.const, int) else 0
+        if op == "*" and left.items is not None and 0 < times * len(left.items) <= LONGEST_DISPLAY:
+            return Sequence(left.items * times, element_of(left), left.frozen)
         return Sequence(None, element_of(left), left.frozen)
 
     def _unary(self, node: nodes.UnaryOp) -> Value:
@@ -285,7 +288,9 @@ class Expressions(Machine):
         return NUMBER if UNKNOWN not in (left, right) else UNKNOWN
 
     def _membership(self, node: nodes.NodeNG, left_node: nodes.NodeNG, left: Value, right: Value) -> None:
-        container = [t for option in options(right) if isinstance(option, (Sequence, Tensor)) for t in tensors_in(option)]
+        container = [
+            t for option in options(right) if isinstance(option, (Sequence, Tensor)) for t in tensors_in(option)
+        ]
         searched = any(isinstance(option, (Sequence, Tensor)) for option in options(right))
         if searched and device_tensors([left]):
             self.read(node, left_node, left, How.BRANCH, "in")
@@ -403,9 +408,7 @@ class Expressions(Machine):
             index: Value = self._slice(node.slice)
         else:
             index = self.evaluate(node.slice)
-        results = [
-            self.subscript(node, option, index, node.slice) for option in options(value) if option is not NONE
-        ]
+        results = [self.subscript(node, option, index, node.slice) for option in options(value) if option is not NONE]
         return join_all(results)
 
     def _slice(self, node: nodes.Slice) -> Value:
@@ -464,11 +467,10 @@ class Expressions(Machine):
                 self.changing(node, f"[{part_node.as_string()}]", part, shape=False)
             elif isinstance(part, Slice):
                 self._slice_of_tensor(node, part, part_node)
-            elif any(isinstance(o, Tensor) and o.kind is Kind.BOOL for o in options(part)):
-                if device_tensors([part]):
-                    self.emit(DataShape(node, self.context, f"[{part_node.as_string()}]"))
+            elif device_tensors(o for o in options(part) if isinstance(o, Tensor) and o.kind is Kind.BOOL):
+                self.emit(DataShape(node, self.context, f"[{part_node.as_string()}]"))
 
-    def _slice_of_tensor(self, node: nodes.NodeNG, part: Slice, part_node: nodes.NodeNG) -> None:
+    def _slice_of_tensor(self, node: nodes.NodeNG, part: Slice, part_node: Any) -> None:
         lower, upper, _ = part.parts
         moving = [end for end in (lower, upper) if isinstance(end, Number) and end.loops]
         for end in (lower, upper):
@@ -493,7 +495,7 @@ class Expressions(Machine):
 
     # Displays, comprehensions, formatting.
 
-    def _elements(self, elements: list[nodes.NodeNG]) -> tuple[list[Value] | None, Value]:
+    def _elements(self, elements: list[Any]) -> tuple[list[Value] | None, Value]:
         items: list[Value] | None = []
         loose: list[Value] = []
         for element in elements:
@@ -516,7 +518,7 @@ class Expressions(Machine):
         return Sequence(items, element)
 
     def _tuple(self, node: nodes.Tuple) -> Value:
-        items: list[nodes.NodeNG] = node.elts
+        items: list[Any] = node.elts
         if any(isinstance(item, nodes.Slice) for item in items):
             parts = [self._slice(i) if isinstance(i, nodes.Slice) else self.evaluate(i) for i in items]
             return Sequence(parts, UNKNOWN, True)
@@ -526,7 +528,8 @@ class Expressions(Machine):
     def _dict(self, node: nodes.Dict) -> Value:
         entries: dict[str, Value] = {}
         others: list[Value] = []
-        for key_node, value_node in node.items:
+        pairs: list[tuple[Any, Any]] = list(node.items)
+        for key_node, value_node in pairs:
             if isinstance(key_node, nodes.DictUnpack):
                 inner = self.evaluate(value_node)
                 if isinstance(inner, Mapping):
@@ -586,12 +589,12 @@ class Expressions(Machine):
             return True
         clause = generators[position]
         source = self.evaluate(clause.iter)
-        if isinstance(source, Sequence) and source.items and len(generators) == 1 and not clause.ifs:
-            if len(source.items) <= 8 and not any(isinstance(item, Tensor) for item in source.items):
-                for item in source.items:
-                    self.bind(clause.target, item)
-                    element()
-                return True
+        items = source.items if isinstance(source, Sequence) and len(generators) == 1 and not clause.ifs else None
+        if items and len(items) <= MOST_ITEMS and not any(isinstance(item, Tensor) for item in items):
+            for item in items:
+                self.bind(clause.target, item)
+                element()
+            return True
         self.bind(clause.target, self.iterate(source, None, clause.iter))
         for test in clause.ifs:
             truth = self.truth(test)
@@ -626,16 +629,16 @@ class Expressions(Machine):
         given = arguments.defaults or []
         for parameter, default in zip(positional[len(positional) - len(given) :], given, strict=False):
             found[parameter.name] = self.evaluate(default)
-        for parameter, default in zip(arguments.kwonlyargs or [], arguments.kw_defaults or [], strict=False):
-            if default is not None:
-                found[parameter.name] = self.evaluate(default)
+        for parameter, given_default in zip(arguments.kwonlyargs or [], arguments.kw_defaults or [], strict=False):
+            if given_default is not None:
+                found[parameter.name] = self.evaluate(given_default)
         return found
 
     def _await(self, node: nodes.Await) -> Value:
         return self.evaluate(node.value)
 
     def _yield(self, node: nodes.Yield) -> Value:
-        value = self.evaluate(node.value) if node.value is not None else NONE
+        value: Value = self.evaluate(node.value) if node.value is not None else NONE
         self.frame.yields.append(value)
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
@@ -733,13 +736,16 @@ def arithmetic(op: str, left: Number, right: Number) -> Number:
     """The result of an operator on two numbers."""
     loops = left.loops | right.loops
     traits = (left.traits | right.traits) & KEPT
-    const: int | float | None = None
-    if not loops and left.const is not None and right.const is not None and op in ARITHMETIC:
-        if abs(left.const) < LARGEST and abs(right.const) < LARGEST and (right.const or op in "+-*"):
-            const = ARITHMETIC[op](left.const, right.const)
     if op == "%" and left.const is None:
         traits |= {Trait.COUNTED}
-    return Number(const, loops, traits)
+    return Number(None if loops else folded(op, left.const, right.const), loops, traits)
+
+
+def folded(op: str, left: float | None, right: float | None) -> float | None:
+    """The result of an operator on two constants, None where it is unknown, undefined or too large to matter."""
+    if left is None or right is None or op not in ARITHMETIC or max(abs(left), abs(right)) > LARGEST:
+        return None
+    return ARITHMETIC[op](left, right) if right or op in ("+", "-", "*") else None
 
 
 def compare_numbers(op: str, left: Number, right: Number) -> Number:
@@ -823,7 +829,11 @@ def narrowing(node: nodes.NodeNG) -> tuple[list[tuple[nodes.NodeNG, bool]], list
         return [(node.target, False)], []
     if isinstance(node, nodes.Compare) and len(node.ops) == 1:
         op, right = node.ops[0]
-        if isinstance(right, nodes.Const) and right.value is None and isinstance(node.left, (nodes.Name, nodes.NamedExpr)):
+        if (
+            isinstance(right, nodes.Const)
+            and right.value is None
+            and isinstance(node.left, (nodes.Name, nodes.NamedExpr))
+        ):
             name = node.left.target if isinstance(node.left, nodes.NamedExpr) else node.left
             if op in ("is", "=="):
                 return [(name, True)], [(name, False)]

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
 from xla_lint.program.calls import Calls
-from xla_lint.program.events import DataShape, Growing, Guard, History, HostChoice, How, LoopRun
-from xla_lint.program.expressions import Truth, is_none
+from xla_lint.program.events import Growing, Guard, History, HostChoice, How
+from xla_lint.program.expressions import Truth, truth_of_number
 from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical
-from xla_lint.program.state import State, current, meet_all
-from xla_lint.program.uses import path_of
+from xla_lint.program.objects import loader_of
+from xla_lint.program.state import Changes, State, current, meet_all
 from xla_lint.program.values import (
     NONE,
-    NUMBER,
     UNKNOWN,
     Choice,
     Class,
     Function,
-    Generator,
     Instance,
-    Kind,
-    Loader,
     Mapping,
     Name,
     Number,
@@ -37,12 +32,15 @@ from xla_lint.program.values import (
     Tensor,
     Text,
     Value,
-    join,
     element_of,
+    join,
     join_all,
     options,
     tensors_in,
 )
+
+if TYPE_CHECKING:
+    from xla_lint.program.scope import Version
 
 MOST_TURNS = 3
 """How often a loop's body is run at most, until what it carries round is known."""
@@ -58,6 +56,10 @@ class Exits:
 
 class Flow(Calls):
     """Execution of statements."""
+
+    def __init__(self, module: nodes.Module, target: Version, budget: int) -> None:
+        super().__init__(module, target, budget)
+        self._numbers: dict[nodes.NodeNG, tuple[list[tuple[str, bool]], list[str]]] = {}
 
     def run(self, body: Iterable[nodes.NodeNG]) -> None:
         for node in body:
@@ -130,17 +132,13 @@ class Flow(Calls):
         finally:
             self.events = events
 
-    def _with_history(
-        self, node: nodes.NodeNG, target: nodes.NodeNG, left: Value, right: Value, value: Value
-    ) -> Value:
+    def _with_history(self, node: nodes.NodeNG, target: nodes.NodeNG, left: Value, right: Value, value: Value) -> Value:
         if self.loops and self.here.grad and any(tensor.grad for tensor in device_tensors([right])):
             if isinstance(value, Tensor) and value.place is Place.DEVICE:
                 self.totals[node] = (target, tuple(self.loops), self.context)
                 return value.like(sites=value.sites | {node}, grad=True)
             if isinstance(left, Choice) or isinstance(value, Choice):
-                return join_all(
-                    self._with_history(node, target, UNKNOWN, right, option) for option in options(value)
-                )
+                return join_all(self._with_history(node, target, UNKNOWN, right, option) for option in options(value))
         return value
 
     def bind(self, target: nodes.NodeNG, value: Value) -> None:
@@ -157,7 +155,7 @@ class Flow(Calls):
 
     def _bind_name(self, target: nodes.AssignName, value: Value) -> None:
         if value is UNKNOWN and self.frame.node is not None:
-            value = self.by_use(nodes_name(target))
+            value = self.by_use(target.name, target)
         elif isinstance(value, Instance) and value.library == "?":
             value = self.settle(value, target)
         frame = self.frame.outside.get(target.name)
@@ -174,12 +172,11 @@ class Flow(Calls):
         return Tensor(value.place, sure=False, loose=True, line=int(target.lineno or 0))
 
     def _unpack(self, target: nodes.Tuple | nodes.List, value: Value) -> None:
-        elements = target.elts
+        elements: list[Any] = target.elts
         for option in options(value):
-            if isinstance(option, Sequence) and option.items is not None:
-                if not any(isinstance(e, nodes.Starred) for e in elements) and len(option.items) == len(elements):
-                    value = option
-                    break
+            if isinstance(option, Sequence) and option.items is not None and len(option.items) == len(elements):
+                value = option
+                break
         if isinstance(value, Sequence) and value.items is not None and self._unpack_exactly(elements, value.items):
             return
         if isinstance(value, Instance) and value.cls is not None and value.cls.fields:
@@ -194,7 +191,7 @@ class Flow(Calls):
         for element in elements:
             self.bind(element, item.like() if isinstance(item, Tensor) else item)
 
-    def _unpack_exactly(self, elements: list[nodes.NodeNG], items: list[Value]) -> bool:
+    def _unpack_exactly(self, elements: list[Any], items: list[Value]) -> bool:
         star = next((i for i, e in enumerate(elements) if isinstance(e, nodes.Starred)), None)
         if star is None:
             if len(elements) != len(items):
@@ -273,14 +270,12 @@ class Flow(Calls):
             truth.known = False
         return truth
 
-    def _branch(
-        self, truth: Truth, body: Callable[[], None], orelse: Callable[[], None], test: nodes.NodeNG
-    ) -> None:
+    def _branch(self, truth: Truth, body: Callable[[], None], orelse: Callable[[], None], test: nodes.NodeNG) -> None:
         before = self.here
         held = before.held
         mark = self.store.mark()
         ends: list[State | None] = []
-        heaps = []
+        heaps: list[Changes] = []
         random = Guard.RANDOM in truth.if_true
         operations, dead = self.operations, False
         self.tests.append(len(self.loops))
@@ -307,9 +302,6 @@ class Flow(Calls):
         if self.state is not None and len(ends) == 2 and all(end is not None for end in ends):
             self.state.held = held
 
-    def _ternary_guard(self) -> None:
-        """Nothing to do: the expression handles its own paths."""
-
     def _assert(self, node: nodes.Assert) -> None:
         truth = self.truth(node.test)
         self.narrow(truth.narrow_true)
@@ -319,7 +311,7 @@ class Flow(Calls):
         before = self.here
         mark = self.store.mark()
         ends: list[State | None] = [before.fork()]
-        heaps = [{}]
+        heaps: list[Changes] = [{}]
         if any(case.pattern is not None and isinstance(case.pattern, nodes.MatchValue) for case in node.cases):
             self.read(node, node.subject, subject, How.BRANCH, "match")
         for case in node.cases:
@@ -344,7 +336,7 @@ class Flow(Calls):
         if loop.loader is not None and loop not in loop.loader.host.loops:
             loop.loader.host.loops.append(loop)
         random = isinstance(iterable, Stream) and any(
-            isinstance(o, Number) and Guard.RANDOM in truth_guards(o) for o in options(iterable.stop or NONE)
+            isinstance(o, Number) and Guard.RANDOM in truth_of_number(o).if_true for o in options(iterable.stop or NONE)
         )
 
         def head() -> bool:
@@ -415,13 +407,17 @@ class Flow(Calls):
     def _widen(self, node: nodes.For | nodes.While, loop: Loop) -> None:
         """Forget the values of numbers that the body assigns: they change from turn to turn."""
         env = self.here.env
-        for name, counts in assigned_numbers(node):
+        known = self._numbers.get(node)
+        if known is None:
+            known = self._numbers[node] = (assigned_numbers(node), counted_attributes(node))
+        names, attributes = known
+        for name, counts in names:
             value = env.get(name)
             if isinstance(value, Number):
                 env[name] = Number(None, value.loops | {loop} if counts else value.loops, value.traits)
         instance = env.get("self")
         if isinstance(instance, Instance):
-            for name in counted_attributes(node):
+            for name in attributes:
                 value = instance.attributes.get(name)
                 if isinstance(value, Number):
                     self.store.put(instance.attributes, name, Number(None, value.loops | {loop}))
@@ -573,7 +569,8 @@ class Flow(Calls):
         self.here.env[node.name] = value
 
     def _class(self, node: nodes.ClassDef) -> None:
-        bases = [self.evaluate(base) for base in node.bases]
+        base_nodes: list[Any] = list(node.bases)
+        bases = [self.evaluate(base) for base in base_nodes]
         cls = Class(node, self.frame, bases, {})
         before, outer = self.here.env, self.defining
         self.suspend()
@@ -585,9 +582,7 @@ class Flow(Calls):
         if self.state is None:
             return
         env = self.here.env
-        cls.members = {
-            name: value for name, value in env.items() if name not in names or before[name] is not value
-        }
+        cls.members = {name: value for name, value in env.items() if name not in names or before[name] is not value}
         self.here.env = before
         self.complete_class(cls, node)
         before[node.name] = cls
@@ -628,12 +623,6 @@ _STATEMENTS: dict[type[nodes.NodeNG], Callable[[Any, Any], None]] = {
 }
 
 
-def nodes_name(target: nodes.AssignName) -> nodes.Name:
-    """The use of a name that an assignment target names, for a look at how it is used."""
-    name = nodes.Name(target.name, target.lineno, target.col_offset, target.parent, end_lineno=None, end_col_offset=None)
-    return name
-
-
 def is_type_checking(test: nodes.NodeNG) -> bool:
     """True for `TYPE_CHECKING`."""
     return (isinstance(test, nodes.Name) and test.name == "TYPE_CHECKING") or (
@@ -641,31 +630,10 @@ def is_type_checking(test: nodes.NodeNG) -> bool:
     )
 
 
-def truth_guards(number: Number) -> set[Guard]:
-    """The guards that a number's traits stand for."""
-    from xla_lint.program.expressions import truth_of_number
-
-    return truth_of_number(number).if_true
-
-
-def loader_of(value: Value) -> Loader | None:
-    """The loader that iterating a value iterates, through `enumerate`, `zip`, `tqdm` and `iter`."""
-    for option in options(value):
-        if isinstance(option, Loader):
-            return option
-        if isinstance(option, Stream):
-            for inner in (*option.pieces, *([option.source] if option.source is not None else [])):
-                found = loader_of(inner)
-                if found is not None:
-                    return found
-    return None
-
-
-@lru_cache(maxsize=1024)
-def assigned_numbers(node: nodes.NodeNG) -> tuple[tuple[str, bool], ...]:
+def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
     """The names that a loop's body assigns; True for those that count (`n += 1`, `n = n + 1`)."""
     found: dict[str, bool] = {}
-    pending = list(node.body)
+    pending: list[nodes.NodeNG] = list(node.body)
     while pending:
         item = pending.pop()
         if isinstance(item, nodes.AugAssign) and isinstance(item.target, nodes.AssignName):
@@ -680,24 +648,18 @@ def assigned_numbers(node: nodes.NodeNG) -> tuple[tuple[str, bool], ...]:
                     found[target.name] = found.get(target.name, False) or counts
         if not isinstance(item, (nodes.FunctionDef, nodes.ClassDef, nodes.Lambda)):
             pending.extend(item.get_children())
-    return tuple(found.items())
+    return list(found.items())
 
 
-@lru_cache(maxsize=1024)
-def counted_attributes(node: nodes.NodeNG) -> tuple[str, ...]:
+def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
     """The attributes of `self` that a loop's body counts up."""
-    return tuple(
+    return [
         item.target.attrname
         for item in node.nodes_of_class(nodes.AugAssign)
-        if isinstance(item.target, nodes.AssignAttr) and path_of_target(item.target) is not None
-    )
-
-
-def path_of_target(target: nodes.AssignAttr) -> str | None:
-    """`self.count` as text, None for attributes of anything else."""
-    if isinstance(target.expr, nodes.Name) and target.expr.name == "self":
-        return f"self.{target.attrname}"
-    return None
+        if isinstance(item.target, nodes.AssignAttr)
+        and isinstance(item.target.expr, nodes.Name)
+        and item.target.expr.name == "self"
+    ]
 
 
 def differs(old: Value, new: Value) -> bool:
@@ -717,6 +679,3 @@ def differs(old: Value, new: Value) -> bool:
     if isinstance(old, Choice) and isinstance(new, Choice):
         return len(old.options) != len(new.options)
     return False
-
-
-__all__ = ["NUMBER", "DataShape", "Flow", "Generator", "Kind", "LoopRun", "is_none", "path_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_lint.program.calls import library_base
+from xla_lint.program.objects import library_base
 from xla_lint.program.values import NUMBER, UNKNOWN, Function, Instance, Place, Tensor, Value
 
 
@@ -48,18 +48,16 @@ LIGHTNING = {
     "on_before_optimizer_step": (anything,),
     "on_before_zero_grad": (anything,),
 }
-LIGHTNING_CALLBACK = {
-    name: (anything, anything, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")
-}
+LIGHTNING_CALLBACK = {name: (anything, anything, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")}
 TRAINER = {
     "compute_loss": (model, batch),
     "training_step": (model, batch),
     "prediction_step": (model, batch),
 }
-TRAINER_CALLBACK = {
-    name: (anything, anything, anything)
-    for name in ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step")
-}
+TRAINER_CALLBACK = dict.fromkeys(
+    ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),
+    (anything, anything, anything),
+)
 HOOKS = (
     ("lightning.LightningModule", LIGHTNING),
     ("lightning.Callback", LIGHTNING_CALLBACK),

@@ -350,6 +350,10 @@ class Arguments:
         """Every argument."""
         return [*self.positional, *self.keywords.values()]
 
+    def tensors(self) -> list[Tensor]:
+        """Every tensor among the arguments and in their containers."""
+        return [tensor for value in self.values() for tensor in tensors_in(value, 2)]
+
     def node_of(self, position: int, keyword: str = "") -> nodes.NodeNG | None:
         """The expression given for a parameter, None where it cannot be told."""
         if not isinstance(self.node, nodes.Call):

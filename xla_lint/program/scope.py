@@ -90,7 +90,7 @@ REQUIREMENT = re.compile(r"""torch[_-]xla(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(
 DECLARATIONS = ("pyproject.toml", "requirements.txt", "setup.cfg", "setup.py")
 
 
-def target_version(module: nodes.Module, project: Project) -> Version:
+def target_version(project: Project) -> Version:
     """The release that the project's own files declare, else the newest known."""
     return declared_version(project.root) or NEWEST
 

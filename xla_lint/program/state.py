@@ -53,9 +53,7 @@ class State:
 
     def fork(self) -> State:
         """A copy for another path."""
-        return State(
-            dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work
-        )
+        return State(dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work)
 
     def meet(self, other: State) -> State:
         """The state where two paths come together. Variables bound on one path only are kept."""
@@ -114,7 +112,8 @@ class Frame:
 
 
 _ABSENT = object()
-Target = tuple[Any, Any]
+Changes = dict[tuple[int, Any], tuple[Any, Any, Any]]
+"""What one path set: by the slot's identity, `(owner, key, value)`."""
 
 
 class Store:
@@ -137,16 +136,16 @@ class Store:
         """A point to return to."""
         return len(self._journal)
 
-    def take_back(self, mark: int) -> dict[tuple[int, Any], tuple[Any, Any, Any]]:
+    def take_back(self, mark: int) -> Changes:
         """Undo everything since `mark`, and return what had been set: `(owner, key, value)`."""
-        changes: dict[tuple[int, Any], tuple[Any, Any, Any]] = {}
+        changes: Changes = {}
         while len(self._journal) > mark:
             owner, key, old = self._journal.pop()
             changes.setdefault((id(owner), key), (owner, key, _get(owner, key)))
             _set(owner, key, old)
         return changes
 
-    def merge(self, *paths: dict[tuple[int, Any], tuple[Any, Any, Any]]) -> None:
+    def merge(self, *paths: Changes) -> None:
         """Set what the paths had set, joined where they differ."""
         for where in {where: None for path in paths for where in path}:
             owner, key, _ = next(path[where] for path in paths if where in path)

@@ -13,7 +13,16 @@ from astroid import nodes
 from xla_lint.knowledge.operations import FACTORIES
 
 MODEL_METHODS = frozenset(
-    {"parameters", "named_parameters", "state_dict", "load_state_dict", "train", "eval", "named_modules", "requires_grad_"}
+    {
+        "parameters",
+        "named_parameters",
+        "state_dict",
+        "load_state_dict",
+        "train",
+        "eval",
+        "named_modules",
+        "requires_grad_",
+    }
 )
 TENSOR_METHODS = frozenset(
     {"view", "size", "dim", "unsqueeze", "squeeze", "permute", "transpose", "contiguous", "softmax", "log_softmax",
@@ -52,8 +61,10 @@ class Use:
     @property
     def is_model(self) -> bool:
         """True for what has parameters."""
-        return bool(self.methods & MODEL_METHODS) and not self.is_optimizer and (
-            self.called or bool(self.methods & {"parameters", "named_parameters"})
+        return (
+            bool(self.methods & MODEL_METHODS)
+            and not self.is_optimizer
+            and (self.called or bool(self.methods & {"parameters", "named_parameters"}))
         )
 
     @property

@@ -194,7 +194,8 @@ class Function(Value):
 class Class(Value):
     """A class of the project."""
 
-    node: nodes.ClassDef
+    node: nodes.NodeNG
+    """Its definition, or the call that made it (`namedtuple`)."""
     frame: Frame
     bases: list[Value]
     members: dict[str, Value]
@@ -395,8 +396,9 @@ def element_of(sequence: Sequence) -> Value:
 
 def _merge_mappings(a: Mapping, b: Mapping) -> Mapping:
     entries = {
-        key: join(a.entries[key], b.entries[key]) if key in a.entries and key in b.entries else
-        a.entries.get(key) or b.entries[key]
+        key: join(a.entries[key], b.entries[key])
+        if key in a.entries and key in b.entries
+        else a.entries.get(key) or b.entries[key]
         for key in {**a.entries, **b.entries}
     }
     both = [v for v in (a.element, b.element) if v is not None]

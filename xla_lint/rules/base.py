@@ -86,9 +86,7 @@ class Rule(ABC):
     def check(self, event: Event) -> Iterator[Finding]:
         """Yield the findings that an event gives rise to."""
 
-    def finding(
-        self, node: nodes.NodeNG, confidence: Confidence = Confidence.HIGH, **facts: str
-    ) -> Finding:
+    def finding(self, node: nodes.NodeNG, confidence: Confidence = Confidence.HIGH, **facts: str) -> Finding:
         """A finding of this rule."""
         return Finding(type(self), node, facts, confidence)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.events import How
-from xla_lint.program.expressions import element_of
 from xla_lint.program.library.registry import function, methods_of
 from xla_lint.program.machine import Arguments, device_tensors
+from xla_lint.program.objects import Super, loader_of
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -21,7 +21,6 @@ from xla_lint.program.values import (
     Instance,
     Loader,
     Mapping,
-    Method,
     Name,
     Number,
     Sequence,
@@ -30,10 +29,10 @@ from xla_lint.program.values import (
     Text,
     Trait,
     Value,
+    element_of,
     join,
     join_all,
     options,
-    tensors_in,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +95,9 @@ def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if isinstance(value, Text) and value.const is not None:
         return Number(len(value.const))
     if isinstance(value, Instance):
-        if value.cls is not None and isinstance(method := machine.attribute(value, "__len__", arguments.node), Function):
+        if value.cls is not None and isinstance(
+            method := machine.attribute(value, "__len__", arguments.node), Function
+        ):
             result = machine.call(method, Arguments(arguments.node, []))
             return result if isinstance(result, Number) else NUMBER
         rows = value.attributes.get("*rows")
@@ -143,8 +144,6 @@ def next_item(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     value = arguments.get(0)
     if value is None:
         return UNKNOWN
-    from xla_lint.program.flow import loader_of
-
     loader = loader_of(value)
     if loader is not None and loader.wrapped:
         machine.barrier(arguments.node, "next()", silent=True)
@@ -205,7 +204,9 @@ def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         compared = [] if single else [inside]
     else:
         compared = list(values)
-    read = any(machine.read(arguments.node, None, v, How.VALUE, f"{spelled}()") for v in compared)
+    for value in compared:
+        if machine.read(arguments.node, None, value, How.VALUE, f"{spelled}()"):
+            break
     if spelled == "sorted":
         element = machine.iterate(values[0], None, arguments.node) if values else UNKNOWN
         return Sequence(None, element)
@@ -215,14 +216,18 @@ def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if isinstance(result, Number):
         loops = frozenset(loop for v in values if isinstance(v, Number) for loop in v.loops)
         return Number(None, loops, result.traits)
-    return result if read or not isinstance(result, Tensor) else result
+    return result
 
 
 @function("builtins.any", "builtins.all")
 def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`any` and `all` ask each item for its truth."""
     spelled = dotted.removeprefix("builtins.")
-    return DATA if machine.read(arguments.node, first_node(arguments), arguments.get(0) or NONE, How.VALUE, f"{spelled}()") else NUMBER
+    return (
+        DATA
+        if machine.read(arguments.node, first_node(arguments), arguments.get(0) or NONE, How.VALUE, f"{spelled}()")
+        else NUMBER
+    )
 
 
 @function("builtins.sum")
@@ -289,8 +294,6 @@ def set_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 @function("builtins.super")
 def parent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """The next class in line."""
-    from xla_lint.program.calls import Super
-
     owner = machine.frame.owner
     function_ = machine.frame.function
     receiver = function_.receiver if function_ is not None else None
@@ -299,7 +302,9 @@ def parent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return Super(owner, receiver)
 
 
-@function("builtins.type", "builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass")
+@function(
+    "builtins.type", "builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass"
+)
 def metadata(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """What is known of an object without running anything."""
     return NUMBER if dotted != "builtins.type" else Name("builtins.type")
@@ -346,7 +351,11 @@ def append(machine: Calls, receiver: Sequence, value: Value, *, first: bool = Fa
     """Add an item to a list."""
     if receiver.frozen:
         return
-    element = value if receiver.items == [] or receiver.element is UNKNOWN and not receiver.items else join(element_of(receiver), value)
+    element = (
+        value
+        if receiver.items == [] or (receiver.element is UNKNOWN and not receiver.items)
+        else join(element_of(receiver), value)
+    )
     items = receiver.items
     if items is not None and not machine.loops and len(items) < 64:
         machine.store.assign(receiver, "items", [value, *items] if first else [*items, value])
@@ -443,6 +452,3 @@ def generator_method(machine: Calls, receiver: Value, name: str, arguments: Argu
 def class_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A method that the class inherits from a library."""
     return UNKNOWN
-
-
-__all__ = ["DATA", "Method", "bar_method", "tensors_in"]

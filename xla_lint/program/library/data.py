@@ -7,26 +7,25 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.events import LoaderBuilt
+from xla_lint.program.library.builtin import bar_method, length
 from xla_lint.program.library.registry import function, methods_of, objects
 from xla_lint.program.machine import Arguments
+from xla_lint.program.objects import bound_to
 from xla_lint.program.values import (
     MATERIALISED,
     NONE,
     NUMBER,
     UNKNOWN,
     Choice,
-    Class,
     Function,
     Instance,
     Loader,
     Mapping,
-    Name,
     Number,
     Place,
     Sequence,
     Stream,
     Tensor,
-    Text,
     Value,
     join_all,
     options,
@@ -67,8 +66,6 @@ def is_endless(arguments: Arguments) -> bool:
 
 def rows_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> int | None:
     """How many rows a dataset has, where the source says so."""
-    from xla_lint.program.library.builtin import length
-
     if not isinstance(dataset, (Instance, Sequence, Tensor)):
         return None
     found = length(machine, "builtins.len", Arguments(node, [dataset]))
@@ -86,8 +83,6 @@ def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: A
                 member = machine.member(option.cls, "__call__")
                 callee = member if isinstance(member, Function) else UNKNOWN
                 if isinstance(callee, Function):
-                    from xla_lint.program.calls import bound_to
-
                     callee = bound_to(callee, option)
             if isinstance(callee, Function):
                 before, machine.callback = machine.callback, True
@@ -109,8 +104,6 @@ def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
         if dataset.cls is not None:
             method = machine.member(dataset.cls, "__getitem__")
             if isinstance(method, Function):
-                from xla_lint.program.calls import bound_to
-
                 loops, machine.loops = machine.loops, []
                 result = machine.call(bound_to(method, dataset), Arguments(node, [NUMBER]))
                 machine.loops = loops
@@ -192,8 +185,6 @@ def loader_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
     if name == "__iter__":
         return Stream(UNKNOWN, source=receiver)
     if name in ("set_postfix", "set_description", "set_postfix_str", "update", "write"):
-        from xla_lint.program.library.builtin import bar_method
-
         return bar_method(machine, receiver, name, arguments)
     return NONE if name == "close" else UNKNOWN
 
@@ -241,6 +232,3 @@ def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def whole(value: Value) -> bool:
     """True for a known number of rows."""
     return isinstance(value, Number) and isinstance(value.const, int)
-
-
-__all__ = ["Class", "Name", "Text"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.events import How
 from xla_lint.program.library.builtin import bar_method
 from xla_lint.program.library.data import wrap
-from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.networks import model_method, place_model
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments
 from xla_lint.program.values import (
@@ -21,7 +21,6 @@ from xla_lint.program.values import (
     Kind,
     Loader,
     Mapping,
-    Name,
     Number,
     Place,
     Sequence,
@@ -129,7 +128,9 @@ def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Ar
     """What an `Accelerator` does with models, loaders and losses."""
     if name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler"):
         prepared = [prepare(machine, value, arguments) for value in arguments.positional]
-        return prepared[0] if len(prepared) == 1 else Sequence(prepared if not arguments.unpacked else None, UNKNOWN, True)
+        return (
+            prepared[0] if len(prepared) == 1 else Sequence(prepared if not arguments.unpacked else None, UNKNOWN, True)
+        )
     if name == "backward":
         return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
     if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
@@ -191,7 +192,7 @@ def build_transformers(machine: Calls, dotted: str, arguments: Arguments) -> Val
             return Instance(None, "transformers.PreTrainedModel", model=True, node=arguments.node)
     if name.endswith(("Tokenizer", "TokenizerFast")):
         return Instance(None, TOKENIZER, node=arguments.node)
-    if name.endswith("Model") or "For" in name and not name.startswith("DataCollator"):
+    if name.endswith("Model") or ("For" in name and not name.startswith("DataCollator")):
         return Instance(None, "transformers.PreTrainedModel", model=True, node=arguments.node)
     if name.startswith("get_") and name.endswith(("schedule", "scheduler", "warmup")):
         return Instance(None, "torch.optim.lr_scheduler.LambdaLR", node=arguments.node)
@@ -235,8 +236,6 @@ def pretrained_method(machine: Calls, receiver: Value, name: str, arguments: Arg
     assert isinstance(receiver, Instance)
     if name == "generate":
         return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, sure=receiver.sure)
-    from xla_lint.program.library.networks import model_method
-
     return model_method(machine, receiver, name, arguments)
 
 
@@ -250,14 +249,14 @@ def lightning_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         shown = arguments.keywords.get("prog_bar")
         value = arguments.get(1 if name == "log" else 0, "value" if name == "log" else "dictionary")
         if isinstance(shown, Number) and shown.const and value is not None:
-            machine.read(arguments.node, arguments.node_of(1, "value"), value, How.FORMAT, f"self.{name}(prog_bar=True)")
+            machine.read(
+                arguments.node, arguments.node_of(1, "value"), value, How.FORMAT, f"self.{name}(prog_bar=True)"
+            )
         return NONE
     if name in ("save_hyperparameters", "toggle_optimizer", "untoggle_optimizer"):
         return NONE
     if name == "manual_backward":
         return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
-    from xla_lint.program.library.networks import model_method
-
     return model_method(machine, receiver, name, arguments)
 
 
@@ -275,6 +274,3 @@ def framework_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         return NONE
     machine.hand_over(arguments)
     return receiver if name in ("map", "filter", "shuffle", "select", "with_format", "train_test_split") else UNKNOWN
-
-
-__all__ = ["Name"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.events import How
 from xla_lint.program.library.registry import function, objects, place_named
+from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
 from xla_lint.program.values import (
     NONE,
@@ -16,7 +18,6 @@ from xla_lint.program.values import (
     Kind,
     Mapping,
     Name,
-    Number,
     Place,
     Sequence,
     Stream,
@@ -39,12 +40,10 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A library module, a parameter, or a utility of `torch.nn`."""
     last = dotted.rpartition(".")[2]
     if dotted.startswith("torch.nn.functional."):
-        from xla_lint.program.library.torch_functions import compute
-
         return compute(machine, dotted, arguments)
     if dotted in ("torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Parameter"):
         value = arguments.get(0)
-        tensor = next(tensors_in(value), None) if value is not None else None
+        tensor = next(iter(tensors_in(value)), None) if value is not None else None
         return (tensor or Tensor(Place.UNKNOWN)).like(grad=False)
     if dotted.startswith("torch.nn.init."):
         return arguments.get(0) or UNKNOWN
@@ -85,8 +84,7 @@ def utility(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         return machine.tensor(arguments.node, place, clip=True, sure=place is Place.DEVICE)
     if dotted.endswith(("pad_sequence", "pack_sequence", "pad_packed_sequence", "pack_padded_sequence")):
         tensors = list(tensors_in(arguments.get(0) or NONE))
-        result = machine.tensor(arguments.node, place_of(tensors) if tensors else Place.UNKNOWN)
-        return result
+        return machine.tensor(arguments.node, place_of(tensors) if tensors else Place.UNKNOWN)
     if "parametrizations" in dotted or dotted.endswith(("weight_norm", "spectral_norm")):
         return arguments.get(0) or UNKNOWN
     return UNKNOWN
@@ -219,8 +217,6 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         closure = arguments.get(0, "closure")
         if scheduler:
             if receiver.library.endswith("ReduceLROnPlateau") and arguments.positional:
-                from xla_lint.program.events import How
-
                 machine.read(
                     arguments.node, arguments.node_of(0), arguments.positional[0], How.VALUE, "ReduceLROnPlateau.step"
                 )
@@ -255,14 +251,10 @@ def distribution_method(machine: Calls, receiver: Value, name: str, arguments: A
 @function("torch.distributions.")
 def build_distribution(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A distribution over tensors."""
-    return Instance(
-        None,
-        dotted,
-        {str(i): value for i, value in enumerate(arguments.values()) if isinstance(value, Tensor)}
-        | {name: machine.derived(arguments.node, arguments.values()) for name in ("mean", "scale", "probs", "logits")
-           if device_tensors(arguments.values())},
-        node=arguments.node,
-    )  # fmt: skip
-
-
-__all__ = ["Number"]
+    parameters: dict[str, Value] = {
+        str(position): value for position, value in enumerate(arguments.values()) if isinstance(value, Tensor)
+    }
+    if device_tensors(arguments.values()):
+        for name in ("mean", "scale", "probs", "logits"):
+            parameters[name] = machine.derived(arguments.node, arguments.values())
+    return Instance(None, dotted, parameters, node=arguments.node)

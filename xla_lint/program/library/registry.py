@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from xla_lint.program.events import LibraryCall
+from xla_lint.program.library.managers import enter
 from xla_lint.program.names import is_foreign
 from xla_lint.program.values import (
     NONE,
     UNKNOWN,
+    Device,
     Function,
     Instance,
     Name,
+    Number,
     Place,
     Tensor,
+    Text,
     Value,
     options,
 )
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from xla_lint.program.loops import Loop
     from xla_lint.program.machine import Arguments
 
+T = TypeVar("T")
 Handler = Callable[["Calls", str, "Arguments"], Value]
 MethodHandler = Callable[["Calls", Value, str, "Arguments"], "Value | None"]
 
@@ -132,8 +137,6 @@ def _unknown_method(machine: Calls, receiver: Value, arguments: Arguments) -> Va
 
 def enter_library(machine: Calls, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
     """Run the body of a `with` statement under a library's context manager."""
-    from xla_lint.program.library.managers import enter
-
     enter(machine, manager, body, node)
 
 
@@ -149,7 +152,7 @@ def iterate_library(machine: Calls, value: Instance, loop: Loop | None, node: no
     return UNKNOWN
 
 
-def _prefix(dotted: str, table: dict[str, Handler] | dict[str, MethodHandler]) -> Handler | MethodHandler | None:
+def _prefix(dotted: str, table: dict[str, T]) -> T | None:
     while dotted:
         dotted, _, _ = dotted.rpartition(".")
         found = table.get(dotted + ".")
@@ -160,8 +163,6 @@ def _prefix(dotted: str, table: dict[str, Handler] | dict[str, MethodHandler]) -
 
 def is_device(value: Value | None) -> bool:
     """Whether an argument names the XLA device."""
-    from xla_lint.program.values import Device, Text
-
     return any(
         (isinstance(o, Device) and o.place is Place.DEVICE)
         or (isinstance(o, Text) and (o.const or "").partition(":")[0] == "xla")
@@ -171,8 +172,6 @@ def is_device(value: Value | None) -> bool:
 
 def place_named(value: Value | None) -> Place | None:
     """The place that a device argument names; None where it names no device, UNKNOWN where it cannot be told."""
-    from xla_lint.program.values import Device, Number, Text
-
     if value is None or value is NONE:
         return None
     if isinstance(value, Device):

@@ -8,6 +8,7 @@ from xla_lint.program.events import How
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import function, methods_of, objects
 from xla_lint.program.machine import Arguments
+from xla_lint.program.objects import bound_to
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -22,11 +23,9 @@ from xla_lint.program.values import (
     Number,
     Sequence,
     Stream,
-    Tensor,
     Text,
     Trait,
     Value,
-    options,
 )
 
 if TYPE_CHECKING:
@@ -47,9 +46,7 @@ def mathematics(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Functions of `math` read tensors."""
     read = False
     for position, value in enumerate(arguments.positional):
-        read |= machine.read(
-            arguments.node, arguments.node_of(position), value, How.VALUE, f"{dotted}()"
-        )
+        read |= machine.read(arguments.node, arguments.node_of(position), value, How.VALUE, f"{dotted}()")
     if read:
         return DATA
     loops = frozenset(loop for v in arguments.positional if isinstance(v, Number) for loop in v.loops)
@@ -183,8 +180,6 @@ def partial(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     inner = arguments.get(0)
     if isinstance(inner, Function):
         bound = machine.bind_parameters(inner, Arguments(arguments.node, arguments.positional[1:], arguments.keywords))
-        from xla_lint.program.calls import bound_to
-
         result = bound_to(inner, inner.receiver) if inner.receiver is not None else inner
         skip = len(arguments.positional) - 1
         if skip == 0:
@@ -205,7 +200,8 @@ def call_partial(machine: Calls, receiver: Value, name: str, arguments: Argument
     if name != "__call__":
         return None
     first, rest = receiver.attributes["first"], receiver.attributes["rest"]
-    assert isinstance(first, Sequence) and isinstance(rest, Mapping)
+    assert isinstance(first, Sequence)
+    assert isinstance(rest, Mapping)
     return machine.call(
         receiver.attributes["function"],
         Arguments(
@@ -248,6 +244,3 @@ def consume(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     for value in arguments.positional[:1]:
         machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()", materialises=True)
     return NUMBER if dotted.startswith("statistics.") else TEXT
-
-
-__all__ = ["Stream", "Tensor", "options", "TEXT"]

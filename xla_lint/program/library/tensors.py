@@ -56,14 +56,18 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
     if name in METADATA_METHODS:
         if name == "size" and arguments.positional:
             first = arguments.positional[0]
-            return Number(receiver.length if isinstance(first, Number) and first.const == 0 else None, traits=SHAPE.traits)
+            return Number(
+                receiver.length if isinstance(first, Number) and first.const == 0 else None, traits=SHAPE.traits
+            )
         return Sequence(None, SHAPE, True) if name == "size" else SHAPE
     if name in FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
         return DATA if read else NUMBER
     if name in MATERIALISING_FETCHES:
         machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
-        return host_copy(receiver) if name == "cpu" else Sequence(None, DATA if receiver.place is Place.DEVICE else NUMBER)
+        return (
+            host_copy(receiver) if name == "cpu" else Sequence(None, DATA if receiver.place is Place.DEVICE else NUMBER)
+        )
     if name in COMPARING_FETCHES:
         machine.read(node, subject, Sequence([receiver, *arguments.positional]), How.VALUE, f".{name}()")
         return NUMBER
@@ -95,13 +99,14 @@ def operation(
     tensors = device_tensors(everything)
     on_device = bool(tensors)
     numbers = operands[1:]
-    if plain in DATA_SHAPES or is_data_shaped(plain, numbers, arguments):
-        if on_device:
-            machine.emit(DataShape(node, machine.context, f"{plain}()"))
+    if (plain in DATA_SHAPES or is_data_shaped(plain, numbers, arguments)) and on_device:
+        machine.emit(DataShape(node, machine.context, f"{plain}()"))
     if on_device:
-        _report_numbers(machine, node, plain, numbers, arguments)
+        _report_numbers(machine, plain, numbers, arguments)
         if plain == "copy" and receiver is not None and receiver.place is Place.HOST:
-            machine.read(node, None, operands[1] if len(operands) > 1 else NONE, How.VALUE, ".copy_()", materialises=True)
+            machine.read(
+                node, None, operands[1] if len(operands) > 1 else NONE, How.VALUE, ".copy_()", materialises=True
+            )
     if plain in NEW_FACTORIES and receiver is not None:
         place = place_named(arguments.keywords.get("device")) or receiver.place
         return machine.tensor(node, place, length=first_size(numbers), sure=receiver.sure)
@@ -133,13 +138,14 @@ def is_data_shaped(name: str, numbers: list[Value], arguments: Arguments) -> boo
     return False
 
 
-def _report_numbers(machine: Calls, node: object, name: str, numbers: list[Value], arguments: Arguments) -> None:
+def _report_numbers(machine: Calls, name: str, numbers: list[Value], arguments: Arguments) -> None:
     call = arguments.node
     if name in BAKED_ARGUMENTS:
         keywords = BAKED_ARGUMENTS[name]
         given = [*numbers, *(arguments.keywords[k] for k in keywords if k in arguments.keywords)]
+        length = arguments.keywords.get("length", numbers[2] if len(numbers) > 2 else None)
         for number in given:
-            shape = name == "narrow" and number is (arguments.keywords.get("length") or (numbers[2:3] or [None])[0])
+            shape = name == "narrow" and number is length
             if machine.changing(call, f"{name}()", number, shape=shape):
                 return
     elif name in SIZES_FROM_ARGUMENTS:

@@ -18,7 +18,6 @@ from xla_lint.program.values import (
     Function,
     Instance,
     Kind,
-    Mapping,
     Name,
     Number,
     Place,
@@ -26,7 +25,6 @@ from xla_lint.program.values import (
     Tensor,
     Text,
     Value,
-    join_all,
     options,
     tensors_in,
 )
@@ -255,6 +253,3 @@ def _stack(machine: Calls, arguments: Arguments) -> Value:
     if not tensors:
         return UNKNOWN
     return machine.derived(arguments.node, [parts], kind=kind, length=length)
-
-
-__all__ = ["Mapping", "join_all"]

@@ -9,6 +9,7 @@ from astroid import nodes
 from xla_lint.program.events import Guard, How, Read, StepClosure
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments, source_of
+from xla_lint.program.objects import bound_to
 from xla_lint.program.values import (
     MATERIALISED,
     NONE,
@@ -18,7 +19,6 @@ from xla_lint.program.values import (
     Function,
     Instance,
     Method,
-    Name,
     Number,
     Place,
     Sequence,
@@ -82,8 +82,6 @@ def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A function each of whose calls is a graph of its own; without a function, a decorator or a region."""
     value = arguments.get(0, "f")
     if isinstance(value, Function):
-        from xla_lint.program.calls import bound_to
-
         result = bound_to(value, value.receiver) if value.receiver is not None else bound_to(value, NONE)
         result.receiver = value.receiver
         result.compiled = True
@@ -149,12 +147,17 @@ def other(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     last = dotted.rpartition(".")[2]
     if last in ("xrt_world_size", "world_size", "global_runtime_device_count", "device_count"):
         return NUMBER
-    if last in ("XlaFullyShardedDataParallel", "SpmdFullyShardedDataParallel", "DistributedDataParallel", "mark_sharding"):
+    if last in (
+        "XlaFullyShardedDataParallel",
+        "SpmdFullyShardedDataParallel",
+        "DistributedDataParallel",
+        "mark_sharding",
+    ):
         return arguments.get(0) or UNKNOWN
     if last == "checkpoint":
         inner = arguments.get(0)
         return machine.call(inner, Arguments(arguments.node, arguments.positional[1:])) if inner else UNKNOWN
-    if last in ("send_cpu_data_to_device",):
+    if last == "send_cpu_data_to_device":
         return Tensor(Place.DEVICE, MATERIALISED, loose=True)
     if last == "_maybe_convert_to_cpu":
         value = arguments.get(0) or NONE
@@ -174,7 +177,11 @@ def rate_tracker(machine: Calls, receiver: Value, name: str, arguments: Argument
     return NUMBER
 
 
-@function("torch_xla.distributed.xla_multiprocessing.spawn", "torch_xla.launch", "torch_xla.distributed.xla_multiprocessing.MpModelWrapper")
+@function(
+    "torch_xla.distributed.xla_multiprocessing.spawn",
+    "torch_xla.launch",
+    "torch_xla.distributed.xla_multiprocessing.MpModelWrapper",
+)
 def launch(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Run a function on every replica; its first parameter is the index of the process."""
     target = arguments.get(0, "fn")
@@ -224,7 +231,7 @@ def closure_problem(machine: Calls, arguments: Arguments) -> str | None:
     return None
 
 
-def within(node: nodes.NodeNG, outer: nodes.NodeNG) -> bool:
+def within(node: nodes.NodeNG | None, outer: nodes.NodeNG) -> bool:
     """Whether a node is part of another one."""
     while node is not None:
         if node is outer:
@@ -254,6 +261,3 @@ def run_closure(machine: Calls, callback: Value | None, items: list[Value], node
         machine.state = state
         machine.call(option, Arguments(node, items))
         machine.state, machine.closure = before, closure
-
-
-__all__ = ["Name"]

@@ -1,0 +1,84 @@
+"""Functions, classes and loaders of the project: what can be told of them without running anything."""
+
+from __future__ import annotations
+
+from astroid import nodes
+
+from xla_lint.program.values import Class, Function, Loader, Name, Stream, Value, options
+
+MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
+
+
+class Super(Value):
+    """`super()` inside a method."""
+
+    __slots__ = ("owner", "receiver")
+
+    def __init__(self, owner: Class, receiver: Value) -> None:
+        self.owner = owner
+        self.receiver = receiver
+
+
+def is_generator(node: nodes.FunctionDef) -> bool:
+    """Whether a function's own body yields."""
+    pending: list[nodes.NodeNG] = list(node.body)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (nodes.Yield, nodes.YieldFrom)):
+            return True
+        if not isinstance(item, (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)):
+            pending.extend(item.get_children())
+    return False
+
+
+def bound_to(function: Function, receiver: Value) -> Function:
+    """A function as a method of its receiver."""
+    return Function(
+        function.node,
+        function.frame,
+        receiver,
+        function.owner,
+        function.defaults,
+        function.compiled,
+        function.no_grad,
+        function.manager,
+        function.static,
+        function.bound_class,
+        function.getter,
+    )
+
+
+def library_base(cls: Class) -> str:
+    """The dotted name of the library class that a class derives from, empty where there is none."""
+    for base in cls.bases:
+        if isinstance(base, Name):
+            return base.dotted
+        if isinstance(base, Class) and (found := library_base(base)):
+            return found
+    return ""
+
+
+def is_model(cls: Class) -> bool:
+    """Whether a class derives from `torch.nn.Module`."""
+    for base in cls.bases:
+        if isinstance(base, Name) and (
+            base.dotted.startswith(MODULE_CLASSES)
+            or (base.dotted.startswith("transformers.") and base.dotted.endswith(("Model", "PreTrainedModel")))
+        ):
+            return True
+        if isinstance(base, Class) and is_model(base):
+            return True
+    return False
+
+
+def loader_of(value: Value) -> Loader | None:
+    """The loader that iterating a value iterates, through `enumerate`, `zip`, `tqdm` and `iter`."""
+    for option in options(value):
+        if isinstance(option, Loader):
+            return option
+        if isinstance(option, Stream):
+            for inner in (*option.pieces, *([option.source] if option.source is not None else [])):
+                found = loader_of(inner)
+                if found is not None:
+                    return found
+    return None
