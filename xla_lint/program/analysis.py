@@ -13,6 +13,7 @@ from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.loops import Form
 from xla_lint.program.objects import bound_to, is_generator, is_model, library_base
+from xla_lint.program.scope import runs_on_xla
 from xla_lint.program.state import State
 from xla_lint.program.values import (
     UNKNOWN,
@@ -51,8 +52,9 @@ class Program:
 
 def analyse(module: nodes.Module, project: Project, target: Version) -> Program:
     """Interpret a module and list what happens."""
-    machine = Flow(module, target, BUDGET)
+    machine = Flow(module, target, BUDGET, assume_device=runs_on_xla(module))
     machine.run(module.body)
+    machine.rootless = True
     Roots(machine).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
     return Program(module, target, [*machine.events, *loops])
@@ -123,7 +125,7 @@ class Roots:
             machine.callback = before_callback
         else:
             callback = machine.callback
-            machine.callback = function.name in ("__call__", "collate_fn", "__getitem__")
+            machine.callback = is_callback(function)
             machine.activate(target, bound)
             machine.callback = callback
         machine.in_forward = before
@@ -168,7 +170,11 @@ class Roots:
             if given is not None and position < len(given):
                 bound[parameter.name] = given[position]
             else:
-                bound[parameter.name] = seeded(uses.get(parameter.name), notes.get(parameter.name), form, instance)
+                bound[parameter.name] = (
+                    seeded(uses.get(parameter.name), notes.get(parameter.name), form, instance)
+                    if self.machine.assume_device
+                    else UNKNOWN
+                )
         if spec.vararg:
             bound[spec.vararg] = UNKNOWN
         if spec.kwarg:
@@ -204,6 +210,16 @@ def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, 
         if use.is_tensor or inside:
             return Tensor(Place.DEVICE, sure=False)
     return UNKNOWN
+
+
+def is_callback(function: Function) -> bool:
+    """Whether a function without a caller in sight is one that a loader calls for each row or batch."""
+    if function.owner is None:
+        return False
+    base = library_base(function.owner)
+    if function.name == "__getitem__":
+        return True
+    return function.name == "__call__" and (not base or base.startswith("transformers.DataCollator"))
 
 
 def names_mentioned(module: nodes.Module) -> set[str]:

@@ -10,7 +10,7 @@ from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
 from xla_lint.program.events import CallSite, Context
-from xla_lint.program.expressions import Expressions
+from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
@@ -50,7 +50,7 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from xla_lint.program.scope import Version
 
-SHAPE = Number(traits=frozenset({Trait.SHAPE}))
+DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"})
 TRANSPARENT_DECORATORS = frozenset({"abc.abstractmethod", "typing.override", "functools.lru_cache", "functools.cache"})
@@ -63,8 +63,8 @@ class Calls(Expressions):
     def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
         """Add another value's items to a list."""
 
-    def __init__(self, module: nodes.Module, target: Version, budget: int) -> None:
-        super().__init__(module, target, budget)
+    def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
+        super().__init__(module, target, budget, assume_device=assume_device)
         self.exits: list[Any] = []
         self.active: list[nodes.NodeNG] = []
         self.defining: Class | None = None
@@ -363,7 +363,7 @@ class Calls(Expressions):
         if isinstance(value, Super):
             return self._super_attribute(value, name)
         if isinstance(value, Device):
-            return Text({Place.DEVICE: "xla", Place.HOST: "cpu"}.get(value.place)) if name == "type" else NUMBER
+            return Text(DEVICE_TYPES.get(value.place), fact=True) if name == "type" else NUMBER
         if isinstance(value, Loader) and name in ("dataset", "sampler", "batch_sampler"):
             return UNKNOWN
         if isinstance(value, Loader) and name == "batch_size":

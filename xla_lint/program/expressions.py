@@ -14,6 +14,7 @@ from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
     NONE,
+    NO_TRAITS,
     NUMBER,
     RARE,
     TEXT,
@@ -62,6 +63,11 @@ LONGEST_DISPLAY = 512
 """Up to this length a repeated list keeps its items apart."""
 MOST_ITEMS = 8
 """Over so many known items a comprehension is run item by item."""
+FACT = frozenset({Trait.FACT})
+SHAPE = Number(traits=frozenset({Trait.SHAPE}))
+"""A number, dtype or name that is known without running anything."""
+HALF = Name("torch.float16")
+"""XLA devices compute in bfloat16: a test for float16 is one for GPUs."""
 KEPT = frozenset({Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
 """Traits of a number that its sums, multiples and comparisons have too."""
 
@@ -138,7 +144,7 @@ class Expressions(Machine):
         if scope is None:
             return UNKNOWN
         use = self.uses(scope).get(path)
-        if use is None:
+        if use is None or not self.assume_device:
             return UNKNOWN
         if use.is_loss:
             return self.tensor(node, Place.DEVICE, grad=True, sure=False)
@@ -279,7 +285,10 @@ class Expressions(Machine):
             self.read(node, None, Sequence([left, right]), How.BRANCH, "comparison of tuples")
             return NUMBER
         if isinstance(left, Text) and isinstance(right, Text) and left.const is not None and right.const is not None:
-            return Number(COMPARISONS[op](left.const, right.const) if op in COMPARISONS else None)
+            const = COMPARISONS[op](left.const, right.const) if op in COMPARISONS else None
+            return Number(const, traits=FACT if left.fact or right.fact else NO_TRAITS)
+        if HALF in (left, right) and op in ("==", "!=") and SHAPE in (left, right):
+            return Number(op == "!=", traits=FACT)
         for side in (left, right):
             if isinstance(side, Number) and side.traits | side.loops:
                 other = right if side is left else left
@@ -312,7 +321,7 @@ class Expressions(Machine):
         value = self.evaluate(node)
         truth = self._truth_of_value(node, value)
         truth.narrow_true, truth.narrow_false = narrowing(node)
-        if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node):
+        if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
             truth.known = None
         return truth, value
 
@@ -645,7 +654,8 @@ class Expressions(Machine):
         return UNKNOWN
 
     def _yield_from(self, node: nodes.YieldFrom) -> Value:
-        self.frame.yields.append(self.iterate(self.evaluate(node.value), None, node))
+        source = self.evaluate(node.value) if node.value is not None else UNKNOWN
+        self.frame.yields.append(self.iterate(source, None, node))
         return UNKNOWN
 
     def _starred(self, node: nodes.Starred) -> Value:
@@ -844,9 +854,10 @@ def narrowing(node: nodes.NodeNG) -> tuple[list[tuple[nodes.NodeNG, bool]], list
     return [], []
 
 
-def is_structural(node: nodes.Compare) -> bool:
-    """True for a test on identity, whose answer a default or a flag on the command line does not change."""
-    return len(node.ops) == 1 and node.ops[0][0] in ("is", "is not")
+def is_structural(node: nodes.Compare, value: Value) -> bool:
+    """True for a test whose answer no default and no flag on the command line changes: identity, or the device."""
+    fact = isinstance(value, Number) and Trait.FACT in value.traits
+    return fact or (len(node.ops) == 1 and node.ops[0][0] in ("is", "is not"))
 
 
 def is_none(value: Value) -> bool | None:

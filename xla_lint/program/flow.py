@@ -57,8 +57,8 @@ class Exits:
 class Flow(Calls):
     """Execution of statements."""
 
-    def __init__(self, module: nodes.Module, target: Version, budget: int) -> None:
-        super().__init__(module, target, budget)
+    def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
+        super().__init__(module, target, budget, assume_device=assume_device)
         self._numbers: dict[nodes.NodeNG, tuple[list[tuple[str, bool]], list[str]]] = {}
 
     def run(self, body: Iterable[nodes.NodeNG]) -> None:
@@ -331,7 +331,7 @@ class Flow(Calls):
     def _for(self, node: nodes.For) -> None:
         iterable = self.evaluate(node.iter)
         loop = self.loop_at(node, Form.LOOP, self.function_name)
-        loop.in_forward = self.in_forward
+        self._situate(loop)
         loop.loader = loader_of(iterable) or loop.loader
         if loop.loader is not None and loop not in loop.loader.host.loops:
             loop.loader.host.loops.append(loop)
@@ -348,9 +348,15 @@ class Flow(Calls):
         if random and self.operations > operations and self.state is not None:
             self.emit(HostChoice(node.iter, self.context, "loop count"))
 
+    def _situate(self, loop: Loop) -> None:
+        """Note what kind of code a loop stands in."""
+        loop.in_forward = self.in_forward
+        loop.sure = not self.rootless
+        loop.anchored = loop.sure or not self.here.grad
+
     def _while(self, node: nodes.While) -> None:
         loop = self.loop_at(node, Form.LOOP, self.function_name)
-        loop.in_forward = self.in_forward
+        self._situate(loop)
 
         def head() -> bool:
             truth = self._test(node.test)
@@ -445,6 +451,7 @@ class Flow(Calls):
         )
         for old, new in pairs:
             olds = list(tensors_in(old))
+            loop.carries |= any(t.place is Place.DEVICE and t.born in end.segments for t in tensors_in(new))
             for tensor in tensors_in(new):
                 for site in tensor.sites:
                     if site in self.concatenations:

@@ -80,6 +80,11 @@ class Loop:
     moved: bool = False
     """A batch of a plain loader is moved to the device by hand."""
     sure: bool = True
+    """False where no caller is in sight, so that what runs in it is told by use alone."""
+    carries: bool = False
+    """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
+    anchored: bool = True
+    """False in a function without a caller in sight, outside `no_grad`: it may be part of a model."""
 
     @property
     def line(self) -> int:
@@ -114,7 +119,7 @@ class Loop:
             return False
         if self.own_cut:
             return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())
-        return self.model and not self.inside_step
+        return self.model and self.anchored and not self.inside_step
 
     def inside(self) -> Iterator[Loop]:
         """The loops inside this one, at any depth."""

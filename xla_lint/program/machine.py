@@ -35,7 +35,7 @@ MOST_CALLS = 24
 class Machine(ABC):
     """State and bookkeeping; what expressions, statements and calls mean is added by the subclasses."""
 
-    def __init__(self, module: nodes.Module, target: Version, budget: int) -> None:
+    def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
         self.module = module
         self.target = target
         self.budget = budget
@@ -51,6 +51,10 @@ class Machine(ABC):
         """For each test whose branch is being run, how many loops were around it."""
         self.closure = False
         self.callback = False
+        self.rootless = False
+        """True while a function runs that has no caller in sight."""
+        self.assume_device = assume_device
+        """Whether a model or loss known by its use alone lives on the device."""
         self.operations = 0
         """How many operations on the device were recorded so far."""
         self.visited: set[nodes.NodeNG] = set()

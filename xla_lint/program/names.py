@@ -59,6 +59,8 @@ KNOWN_PACKAGES = frozenset(
 @lru_cache(maxsize=4096)
 def canonical(dotted: str) -> str:
     """The canonical spelling of a dotted name."""
+    if dotted == "torch.half":
+        return "torch.float16"
     module, _, member = dotted.rpartition(".")
     if not module:
         return dotted

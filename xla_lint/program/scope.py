@@ -86,6 +86,12 @@ def imported(module: nodes.Module) -> set[str]:
     return names
 
 
+def runs_on_xla(module: nodes.Module) -> bool:
+    """Whether a module speaks to the device itself, so that what its use shows to be a model lives there."""
+    names = imported(module)
+    return "_mp_fn" in module.locals or any(name.partition(".")[0] in ("torch_xla", "torchacc") for name in names)
+
+
 REQUIREMENT = re.compile(r"""torch[_-]xla(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(?P<version>\d+\.\d+)""")
 DECLARATIONS = ("pyproject.toml", "requirements.txt", "setup.cfg", "setup.py")
 

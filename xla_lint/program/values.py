@@ -78,6 +78,7 @@ class Trait(enum.Enum):
     CLOCK = "read from a clock"
     COUNTED = "taken modulo something"
     SHAPE = "taken from a shape"
+    FACT = "known of the device, whatever the configuration"
 
 
 NO_TRAITS: frozenset[Trait] = frozenset()
@@ -105,6 +106,8 @@ class Text(Value):
     """A Python string."""
 
     const: str | None = None
+    fact: bool = False
+    """True for what is known of the device, whatever the configuration."""
 
 
 TEXT = Text()

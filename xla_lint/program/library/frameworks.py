@@ -171,7 +171,7 @@ def prepare(machine: Calls, value: Value, arguments: Arguments) -> Value:
             elif option.library.startswith("torch.optim."):
                 machine.store.assign(option, "place", Place.DEVICE)
             return option
-    return wrap(UNKNOWN, arguments.node) if value is UNKNOWN else value
+    return value
 
 
 # Transformers.

@@ -20,6 +20,7 @@ from xla_lint.knowledge.operations import (
     UNDIFFERENTIABLE,
 )
 from xla_lint.program.events import DataShape, How
+from xla_lint.program.expressions import SHAPE
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import methods_of, place_named
 from xla_lint.program.machine import device_tensors
@@ -27,6 +28,7 @@ from xla_lint.program.values import (
     MATERIALISED,
     NONE,
     NUMBER,
+    TEXT,
     UNKNOWN,
     Device,
     Kind,
@@ -34,6 +36,7 @@ from xla_lint.program.values import (
     Number,
     Place,
     Sequence,
+    Stream,
     Tensor,
     Trait,
     Value,
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
     from xla_lint.program.machine import Arguments
 
-SHAPE = Number(traits=frozenset({Trait.SHAPE}))
 KIND_NAMES = {"bool": Kind.BOOL, "long": Kind.INT, "int": Kind.INT, "int64": Kind.INT, "int32": Kind.INT}
 
 
@@ -83,8 +85,11 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
     if name in ("register_hook", "retain_grad", "share_memory_", "set_"):
         machine.hand_over(arguments)
         return NONE
-    if name in ("items", "keys", "get", "pop") and receiver.loose:
-        return receiver.like(length=None)
+    if receiver.loose and name in ("keys", "items", "values", "get", "pop"):
+        item = receiver.like(length=None)
+        keys = Stream(TEXT)
+        views = {"keys": keys, "items": Stream(UNKNOWN, pieces=(keys, Stream(item))), "values": Stream(item)}
+        return views.get(name, item)
     return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
 
 

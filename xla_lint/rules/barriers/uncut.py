@@ -15,7 +15,7 @@ def uncut(loop: Loop) -> bool:
     return (
         loop.form is Form.LOOP
         and loop.is_step
-        and (loop.trains or loop.model)
+        and (loop.trains or (loop.model and loop.carries))
         and loop.cut is Cut.NEVER
         and not loop.cuts
         and not loop.wrapped
