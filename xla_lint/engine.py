@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.analysis import analyse
 from xla_lint.program.project import Project
-from xla_lint.program.scope import Scope, Version, in_scope, target_version
+from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Finding, Rule, Severity
 
@@ -44,10 +44,13 @@ def check_module(
 
     `symbols` limits the rules that run; None runs every one, advice included.
     """
-    if not in_scope(module, settings.scope):
+    found = domains(module, settings.scope)
+    speaking = [rule for rule in all_rules() if Domain.XLA in found or rule.domain in found]
+    speaking = [rule for rule in speaking if symbols is None or rule.symbol in symbols]
+    if not speaking:
         return []
     program = analyse(module, project, settings.target or target_version(project))
-    rules = [rule(program) for rule in all_rules() if symbols is None or rule.symbol in symbols]
+    rules = [rule(program) for rule in speaking]
     listeners: dict[type[Event], list[Rule]] = defaultdict(list)
     for rule in rules:
         for kind in rule.listens:

@@ -66,6 +66,9 @@ PASSING = _names(
 )
 """Operations through which a concatenation still grows."""
 
+SHARING = _names("detach detach_ contiguous requires_grad_")
+"""Operations that give the same memory another name: they record nothing, and are pending as long as it is."""
+
 UNDIFFERENTIABLE = _names("detach argmax argmin argsort sign floor ceil round count_nonzero") | BOOLEAN | INTEGER
 
 SIZES_FROM_ARGUMENTS = _names(

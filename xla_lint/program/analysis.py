@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from xla_lint.program.scope import Version
     from xla_lint.program.uses import Use
 
+ENTRY = "_mp_fn"
+"""The function that launchers of replicas look for in a script."""
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
 
@@ -119,6 +121,7 @@ class Roots:
         if loop is not None:
             machine.loops.append(loop)
         before, machine.in_forward = machine.in_forward, form is Form.FORWARD
+        machine.replicated = function.name == ENTRY and function.owner is None
         if is_generator(function.node):
             before_callback, machine.callback = machine.callback, True
             machine.activate(target, bound)

@@ -15,7 +15,7 @@ from xla_lint.program.library import call_library, call_method, enter_library, i
 from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.names import canonical
-from xla_lint.program.objects import Super, bound_to, is_generator, is_model, library_base
+from xla_lint.program.objects import Super, bound_to, is_generator, is_model, library_base, model_on_device
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
@@ -40,7 +40,6 @@ from xla_lint.program.values import (
     Stream,
     Tensor,
     Text,
-    Trait,
     Value,
     element_of,
     join_all,
@@ -98,6 +97,8 @@ class Calls(Expressions):
             return self.instantiate(callee, arguments)
         if isinstance(callee, Instance):
             return self.call_instance(callee, arguments)
+        if isinstance(callee, Tensor) and callee.unsettled:
+            return self.call_instance(model_on_device(callee), arguments)
         if isinstance(callee, Choice):
             results = [self.call(option, arguments) for option in callee.options if option is not NONE]
             return join_all(results)
@@ -336,7 +337,7 @@ class Calls(Expressions):
         before, self.in_forward = self.in_forward, True
         tensors = arguments.tensors()
         if not before and Place.DEVICE in (instance.place, *(tensor.place for tensor in tensors)):
-            self.forward(arguments.node)
+            self.forward(arguments.node, instance)
         result = self.call_function(forward if forward.receiver is not None else bound_to(forward, instance), arguments)
         self.in_forward = before
         if result is UNKNOWN:
@@ -365,7 +366,7 @@ class Calls(Expressions):
         if isinstance(value, Device):
             return Text(DEVICE_TYPES.get(value.place), fact=True) if name == "type" else NUMBER
         if isinstance(value, Loader) and name in ("dataset", "sampler", "batch_sampler"):
-            return UNKNOWN
+            return (value.host.sampler if name == "sampler" else None) or UNKNOWN
         if isinstance(value, Loader) and name == "batch_size":
             return value.host.batch_size or UNKNOWN
         if isinstance(value, Function):
@@ -410,7 +411,7 @@ class Calls(Expressions):
             born = max(self.here.segments) if value.place is Place.DEVICE else value.born
             return value.like(grad=False, born=born, line=int(node.lineno or 0))
         if name == "data":
-            return value.like(grad=False)
+            return value.alias(grad=False)
         if name in VIEWS:
             return self.derived(node, [value], kind=value.kind)
         if value.loose or name in ("values", "indices"):
@@ -426,20 +427,23 @@ class Calls(Expressions):
                     return bound_to(member, value.receiver)
         return Method(value.receiver, name)
 
-    def set_attribute(self, owner: Value, name: str, value: Value, target: nodes.NodeNG) -> None:
+    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         """Set an attribute of an object."""
         for option in options(owner):
             if isinstance(option, Instance):
-                if isinstance(value, Instance) and value.library == "?":
+                if isinstance(value, Tensor) and value.unsettled:
                     scope = self.frame.owner.node if self.frame.owner is not None else (self.frame.node or self.module)
-                    use = self.uses(scope).get(f"self.{name}")
-                    if use is not None and (use.is_model or use.called):
-                        value = Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
-                    else:
-                        value = Tensor(value.place, sure=False, loose=True, line=int(target.lineno or 0))
+                    value = self.settle(value, f"self.{name}", scope)
                 if isinstance(value, Number) and option.cls is not None and name in self.counters(option.cls):
                     value = Number(None, value.loops | frozenset(self.loops), value.traits)
                 self.store.put(option.attributes, name, value)
+
+    def settle(self, value: Tensor, path: str, scope: nodes.NodeNG) -> Value:
+        """Decide by the use of a name or attribute what an unknown value that was moved to the device is."""
+        use = self.uses(scope).get(path)
+        if use is not None and (use.is_model or use.called):
+            return model_on_device(value)
+        return value.like(unsettled=False)
 
     def counters(self, cls: Class) -> frozenset[str]:
         """The attributes that a class's methods count up or down."""

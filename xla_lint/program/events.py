@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Loader, Logger, Number, Tensor, Value
+    from xla_lint.program.values import Instance, Loader, Logger, Number, Place, Tensor, Value
 
 
 class Guard(enum.Enum):
@@ -59,6 +59,8 @@ class Context:
     """True inside the callback of a step closure, which runs after the barrier."""
     callback: bool
     """True inside a function handed to other code to be called again and again (a collator, `map`)."""
+    replicated: bool = False
+    """True in code that several replicas run, each in a process of its own."""
 
     @property
     def step(self) -> Loop | None:
@@ -199,6 +201,44 @@ class LoaderBuilt(Event):
     """A `DataLoader` is constructed; `loader` learns later what iterates it."""
 
     loader: Loader
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transfer(Event):
+    """`.to(...)` with a place: a tensor or a model is moved, or is already there."""
+
+    value: Tensor | Instance
+    origin: Place
+    """Where it was before."""
+    place: Place
+    sure: bool
+    """False where the place is known by convention only."""
+    cast: bool
+    """True where the dtype changes too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forward(Event):
+    """A model is called with device tensors, or lives on the device."""
+
+    model: Instance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backward(Event):
+    """`backward()` of a tensor, through an `Accelerator` or not; `loss` is None where only the call shows it."""
+
+    loss: Tensor | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitPrepare(Event):
+    """`Accelerator.prepare` gets a model or an optimizer whose counterpart another call has prepared already.
+
+    The optimizer holds the parameters that the model had before it moved.
+    """
+
+    optimizer: Instance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

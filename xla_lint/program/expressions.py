@@ -13,8 +13,8 @@ from xla_lint.program.events import Changing, DataShape, Guard, How
 from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
-    NONE,
     NO_TRAITS,
+    NONE,
     NUMBER,
     RARE,
     TEXT,
@@ -185,12 +185,10 @@ class Expressions(Machine):
             return Tensor(Place.UNKNOWN)
         if op == "%" and left is UNKNOWN and not isinstance(right, (Sequence, Text)):
             return Number(traits=frozenset({Trait.COUNTED}))
-        if isinstance(left, Number) and op in ARITHMETIC and right is UNKNOWN:
-            return Number(None, left.loops, left.traits & KEPT) if left.loops or left.traits & KEPT else UNKNOWN
-        if isinstance(right, Number) and left is UNKNOWN and op in ARITHMETIC:
-            return Number(None, right.loops, right.traits & KEPT) if right.loops or right.traits & KEPT else UNKNOWN
-        if isinstance(left, Name) and isinstance(right, Name):
-            return UNKNOWN
+        number = left if isinstance(left, Number) else right
+        if isinstance(number, Number) and op in ARITHMETIC and UNKNOWN in (left, right):
+            result = arithmetic(op, number, NUMBER) if number is left else arithmetic(op, NUMBER, number)
+            return result if result.loops or result.traits else UNKNOWN
         return UNKNOWN
 
     def _binary_simple(self, node: nodes.NodeNG, op: str, left: Number | Tensor, right: Number | Tensor) -> Value:
@@ -289,12 +287,8 @@ class Expressions(Machine):
             return Number(const, traits=FACT if left.fact or right.fact else NO_TRAITS)
         if HALF in (left, right) and op in ("==", "!=") and SHAPE in (left, right):
             return Number(op == "!=", traits=FACT)
-        for side in (left, right):
-            if isinstance(side, Number) and side.traits | side.loops:
-                other = right if side is left else left
-                if other is UNKNOWN or isinstance(other, Choice):
-                    return compare_numbers(op, side, NUMBER) if side is left else compare_numbers(op, NUMBER, side)
-        return NUMBER if UNKNOWN not in (left, right) else UNKNOWN
+        sides = [[o for o in options(side) if isinstance(o, Number)] or [NUMBER] for side in (left, right)]
+        return join_all(compare_numbers(op, a, b) for a in sides[0] for b in sides[1])
 
     def _membership(self, node: nodes.NodeNG, left_node: nodes.NodeNG, left: Value, right: Value) -> None:
         container = [
@@ -746,7 +740,7 @@ def arithmetic(op: str, left: Number, right: Number) -> Number:
     """The result of an operator on two numbers."""
     loops = left.loops | right.loops
     traits = (left.traits | right.traits) & KEPT
-    if op == "%" and left.const is None:
+    if op == "%" and None in (left.const, right.const):
         traits |= {Trait.COUNTED}
     return Number(None if loops else folded(op, left.const, right.const), loops, traits)
 

@@ -23,6 +23,7 @@ from xla_lint.program.values import (
     Class,
     Function,
     Instance,
+    Loader,
     Mapping,
     Name,
     Number,
@@ -147,7 +148,7 @@ class Flow(Calls):
         elif isinstance(target, (nodes.Tuple, nodes.List)):
             self._unpack(target, value)
         elif isinstance(target, nodes.AssignAttr):
-            self.set_attribute(self.evaluate(target.expr), target.attrname, value, target)
+            self.set_attribute(self.evaluate(target.expr), target.attrname, value)
         elif isinstance(target, nodes.Subscript):
             self._store_subscript(target, target, value)
         elif isinstance(target, nodes.Starred):
@@ -156,20 +157,13 @@ class Flow(Calls):
     def _bind_name(self, target: nodes.AssignName, value: Value) -> None:
         if value is UNKNOWN and self.frame.node is not None:
             value = self.by_use(target.name, target)
-        elif isinstance(value, Instance) and value.library == "?":
-            value = self.settle(value, target)
+        elif isinstance(value, Tensor) and value.unsettled:
+            value = self.settle(value, target.name, self.frame.node or self.module)
         frame = self.frame.outside.get(target.name)
         if frame is not None:
             self.store.put(frame.env, target.name, value)
         else:
             self.here.env[target.name] = value
-
-    def settle(self, value: Instance, target: nodes.AssignName) -> Value:
-        """Decide by use what an unknown value that was moved to the device is."""
-        use = self.uses(self.frame.node or self.module).get(target.name)
-        if use is not None and (use.is_model or use.called):
-            return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False, node=value.node)
-        return Tensor(value.place, sure=False, loose=True, line=int(target.lineno or 0))
 
     def _unpack(self, target: nodes.Tuple | nodes.List, value: Value) -> None:
         elements: list[Any] = target.elts
@@ -333,6 +327,7 @@ class Flow(Calls):
         loop = self.loop_at(node, Form.LOOP, self.function_name)
         self._situate(loop)
         loop.loader = loader_of(iterable) or loop.loader
+        loop.iterable = iterable
         if loop.loader is not None and loop not in loop.loader.host.loops:
             loop.loader.host.loops.append(loop)
         random = isinstance(iterable, Stream) and any(
@@ -419,8 +414,8 @@ class Flow(Calls):
         names, attributes = known
         for name, counts in names:
             value = env.get(name)
-            if isinstance(value, Number):
-                env[name] = Number(None, value.loops | {loop} if counts else value.loops, value.traits)
+            if isinstance(value, (Number, Choice)):
+                env[name] = join_all(widened(option, loop if counts else None) for option in options(value))
         instance = env.get("self")
         if isinstance(instance, Instance):
             for name in attributes:
@@ -637,6 +632,13 @@ def is_type_checking(test: nodes.NodeNG) -> bool:
     )
 
 
+def widened(value: Value, loop: Loop | None) -> Value:
+    """A number whose value is forgotten; with `loop`, one that changes with its turns. Other values stay."""
+    if not isinstance(value, Number):
+        return value
+    return Number(None, value.loops | {loop} if loop is not None else value.loops, value.traits)
+
+
 def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
     """The names that a loop's body assigns; True for those that count (`n += 1`, `n = n + 1`)."""
     found: dict[str, bool] = {}
@@ -683,6 +685,8 @@ def differs(old: Value, new: Value) -> bool:
         return differs(join_all(old.items or [old.element]), join_all(new.items or [new.element]))
     if isinstance(old, Instance) and isinstance(new, Instance):
         return old.cls is not new.cls or old.place is not new.place
+    if isinstance(old, Loader) and isinstance(new, Loader):
+        return old.node is not new.node
     if isinstance(old, Choice) and isinstance(new, Choice):
         return len(old.options) != len(new.options)
     return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.values import Loader
+    from xla_lint.program.values import Loader, Value
 
 
 class Cut(enum.IntEnum):
@@ -67,6 +67,8 @@ class Loop:
     """A barrier stands directly in it."""
     loader: Loader | None = None
     """The loader it iterates."""
+    iterable: Value | None = None
+    """What it iterates, once known for every turn of the loops around it; None for `while`."""
     backward: bool = False
     """`backward()` of a device tensor, directly."""
     optimizer: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.events import Barrier, CallSite, Context, Event, Guard, Held, How, Read, SplitStep
+from xla_lint.program.events import Barrier, CallSite, Context, Event, Forward, Guard, Held, How, Read, SplitStep
 from xla_lint.program.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.state import Frame, Phase, State, Store
 from xla_lint.program.uses import Uses, uses_in
@@ -25,7 +25,7 @@ from xla_lint.program.values import (
 
 if TYPE_CHECKING:
     from xla_lint.program.scope import Version
-    from xla_lint.program.values import Class, Function
+    from xla_lint.program.values import Class, Function, Instance
 
 LONGEST_SOURCE = 48
 MOST_CALLS = 24
@@ -51,6 +51,7 @@ class Machine(ABC):
         """For each test whose branch is being run, how many loops were around it."""
         self.closure = False
         self.callback = False
+        self.replicated = False
         self.rootless = False
         """True while a function runs that has no caller in sight."""
         self.assume_device = assume_device
@@ -124,8 +125,9 @@ class Machine(ABC):
             or last.stack != stack
             or last.closure is not self.closure
             or last.callback is not self.callback
+            or last.replicated is not self.replicated
         ):
-            last = self._context = Context(loops, held, stack, self.closure, self.callback)
+            last = self._context = Context(loops, held, stack, self.closure, self.callback, self.replicated)
         return last
 
     @property
@@ -211,11 +213,13 @@ class Machine(ABC):
         place = place_of(tensors)
         facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
         facts.setdefault("sure", all(tensor.sure for tensor in tensors))
+        if place is Place.HOST and all(tensor.made is not None for tensor in tensors):
+            facts.setdefault("made", tensors[0].made)
         return self.tensor(node, place, **facts)
 
     def is_pending(self, tensor: Tensor) -> bool:
         """Whether reading a tensor here executes a graph, on some path."""
-        return tensor.born in self.here.segments and tensor not in self.here.flushed
+        return tensor.born in self.here.segments and (tensor.root or tensor) not in self.here.flushed
 
     # Events that change the state.
 
@@ -253,7 +257,7 @@ class Machine(ABC):
                 )
             )
             if materialises and logger is None and pending:
-                self.here.flushed |= {tensor}
+                self.here.flushed |= {tensor.root or tensor}
             if how is not How.FORMAT:
                 break
         return found
@@ -287,8 +291,9 @@ class Machine(ABC):
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
 
-    def forward(self, node: nodes.NodeNG) -> None:
+    def forward(self, node: nodes.NodeNG, model: Instance) -> None:
         """A model on the device is called."""
+        self.emit(Forward(node, self.context, model))
         if self.loop is not None:
             self.loop.model = True
         if self.here.grad and self.here.phase is None:
@@ -312,6 +317,7 @@ class Machine(ABC):
             and phase.done == done
             and phase.loop is self.loop
             and phase.held >= self.here.held
+            and all(held.guard is not Guard.PERIODIC or held.depth < len(self.loops) for held in self.here.held)
         ):
             self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
 

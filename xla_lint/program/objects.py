@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from astroid import nodes
 
-from xla_lint.program.values import Class, Function, Loader, Name, Stream, Value, options
+from xla_lint.program.values import Class, Function, Instance, Loader, Name, Stream, Tensor, Value, options
 
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
@@ -46,6 +46,11 @@ def bound_to(function: Function, receiver: Value) -> Function:
         function.bound_class,
         function.getter,
     )
+
+
+def model_on_device(value: Tensor) -> Instance:
+    """The model that an unsettled value turned out to be."""
+    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
 
 
 def library_base(cls: Class) -> str:

@@ -21,6 +21,8 @@ XLA_SUBPACKAGES = ("optimum.neuron", "optimum.tpu", "lightning.pytorch.strategie
 TORCH_PACKAGES = frozenset({"torch", "transformers", "accelerate", "lightning", "pytorch_lightning"})
 MARKS = (b"torch_xla", b"_mp_fn", b"neuronx", b"optimum.neuron", b"optimum.tpu", b"torchacc")
 """A module whose source holds none of these is outside the automatic scope: a test on bytes, without a tree."""
+ACCELERATORS = ("accelerate", "accelerate.Accelerator", "accelerate.accelerator.Accelerator")
+"""What a module imports that builds an `Accelerator`."""
 
 
 class Scope(enum.Enum):
@@ -30,8 +32,20 @@ class Scope(enum.Enum):
     ALL = "all"
 
 
+class Domain(enum.Enum):
+    """What a module takes part in; a rule speaks in the modules of its domain."""
+
+    XLA = "an XLA program"
+    """Every rule speaks here."""
+    ACCELERATE = "a program of Accelerate, which may run on XLA without naming it"
+
+
+MARKS_OF = {Domain.ACCELERATE: b"Accelerator"}
+"""What the bytes of a module of this domain hold."""
+
+
 class Version(NamedTuple):
-    """A release of torch_xla, say 2.9."""
+    """A release of a library, say torch_xla 2.9."""
 
     major: int
     minor: int
@@ -57,7 +71,9 @@ NEWEST = Version(2, 9)
 
 
 def may_be_in_scope(source: bytes, scope: Scope) -> bool:
-    """A cheap test on a module's bytes: False only where `in_scope` is surely False."""
+    """A cheap test on a module's bytes: False only where `domains` is surely empty."""
+    if any(mark in source for mark in MARKS_OF.values()):
+        return True
     if scope is Scope.ALL:
         return b"torch" in source or b"transformers" in source or b"accelerate" in source or b"lightning" in source
     return any(mark in source for mark in MARKS)
@@ -72,6 +88,14 @@ def in_scope(module: nodes.Module, scope: Scope) -> bool:
         if scope is Scope.ALL and package in TORCH_PACKAGES:
             return True
     return "_mp_fn" in module.locals and isinstance(module.locals["_mp_fn"][0], nodes.FunctionDef)
+
+
+def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
+    """What a module takes part in; empty for a module that no rule has a say in."""
+    found = {Domain.XLA} if in_scope(module, scope) else set()
+    if any(name in ACCELERATORS for name in imported(module)):
+        found.add(Domain.ACCELERATE)
+    return frozenset(found)
 
 
 def imported(module: nodes.Module) -> set[str]:

@@ -135,10 +135,22 @@ class Tensor(Value):
     """The concatenations and running totals that it is made of."""
     clip: bool = False
     """True for the norm that gradient clipping returned."""
+    made: Loop | None = None
+    """For a host tensor computed from numbers alone: the innermost loop in which that happens."""
+    owner: Instance | None = None
+    """For a parameter: its model."""
+    unsettled: bool = False
+    """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
+    root: Tensor | None = None
+    """The tensor whose memory it shares (`detach()`), None for itself."""
 
     def like(self, **changes: Any) -> Tensor:
         """A new tensor that differs in some properties."""
         return replace(self, **changes)
+
+    def alias(self, **changes: Any) -> Tensor:
+        """Another name for the same memory: pending as long as this one, materialised with it."""
+        return replace(self, root=self.root or self, **changes)
 
 
 @dataclass(slots=True, frozen=True)
@@ -220,6 +232,7 @@ class Instance(Value):
     node: nodes.NodeNG | None = None
     """The call that made it."""
     prepared: bool = False
+    """True for what `Accelerator.prepare` returned."""
 
 
 @dataclass(slots=True, eq=False)
@@ -241,6 +254,18 @@ class Loader(Value):
     drop_last: Value | None = None
     rows: int | None = None
     endless: bool = False
+    dataset: Value = UNKNOWN
+    sampler: Value | None = None
+    shuffle: Value | None = None
+    workers: Value | None = None
+    unpacked: bool = False
+    """True where `*args` or `**kwargs` may bring further arguments."""
+    single: bool = False
+    """True for what walks a `ParallelLoader`, which can be done once."""
+    made: tuple[Loop, ...] = ()
+    """The loops around its construction."""
+    prepared: bool = False
+    """True for what `Accelerator.prepare` returned."""
     inner: Loader | None = None
     fed: bool = False
     """True where a device loader wraps it: it feeds the device, whether the loop is in sight or not."""
@@ -366,7 +391,7 @@ def _merge_texts(a: Text, b: Text) -> Text:
 def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
     if a.place is not b.place:
         return None
-    if (a.born, a.kind, a.grad, a.loose, a.sites) == (b.born, b.kind, b.grad, b.loose, b.sites):
+    if (a.born, a.kind, a.grad, a.loose, a.sites, a.made) == (b.born, b.kind, b.grad, b.loose, b.sites, b.made):
         return a if a.length == b.length else a.like(length=None)
     return Tensor(
         a.place,

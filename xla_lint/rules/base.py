@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from xla_lint.program.events import Event
+from xla_lint.program.scope import Domain
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -78,6 +79,8 @@ class Rule(ABC):
     """The kinds of event that `check` is called with."""
     costs: ClassVar[tuple[Counter, ...]] = ()
     """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
+    domain: ClassVar[Domain] = Domain.XLA
+    """Where the rule speaks besides XLA programs."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -1,6 +1,7 @@
 """What calls of libraries mean, by canonical dotted name. One module a library; `registry` collects them."""
 
 from xla_lint.program.library import (
+    accelerate,
     builtin,
     data,
     frameworks,
@@ -13,6 +14,7 @@ from xla_lint.program.library import (
 from xla_lint.program.library.registry import call_library, call_method, enter_library, iterate_library
 
 __all__ = [
+    "accelerate",
     "builtin",
     "call_library",
     "call_method",

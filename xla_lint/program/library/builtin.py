@@ -287,7 +287,7 @@ def set_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Set an attribute by its name."""
     owner, name, value = arguments.get(0), arguments.get(1), arguments.get(2)
     if owner is not None and value is not None and isinstance(name, Text) and name.const is not None:
-        machine.set_attribute(owner, name.const, value, arguments.node)
+        machine.set_attribute(owner, name.const, value)
     return NONE
 
 

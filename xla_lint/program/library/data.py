@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.knowledge.datasets import ROWS
 from xla_lint.program.events import LoaderBuilt
 from xla_lint.program.library.builtin import bar_method, length
 from xla_lint.program.library.registry import function, methods_of, objects
@@ -52,8 +53,14 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         element,
         batch_size=arguments.get(1, "batch_size"),
         drop_last=arguments.get(8, "drop_last"),
-        rows=rows_of(machine, dataset, arguments.node),
+        rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,
         endless=is_endless(arguments) or arguments.unpacked,
+        dataset=dataset,
+        sampler=arguments.get(3, "sampler") or arguments.get(4, "batch_sampler"),
+        shuffle=arguments.get(2, "shuffle"),
+        workers=arguments.get(5, "num_workers"),
+        unpacked=arguments.unpacked,
+        made=tuple(machine.loops),
     )
     machine.emit(LoaderBuilt(arguments.node, machine.context, loader))
     return loader
@@ -160,7 +167,7 @@ def on_device(value: Value) -> Value:
     return value
 
 
-def wrap(value: Value, node: nodes.NodeNG) -> Value:
+def wrap(value: Value, node: nodes.NodeNG) -> Loader:
     """A loader whose `next()` is a barrier and yields device tensors."""
     for option in options(value):
         if isinstance(option, Loader):
@@ -173,7 +180,10 @@ def wrap(value: Value, node: nodes.NodeNG) -> Value:
 @function(*DEVICE_LOADERS)
 def wrap_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A device loader around a host loader."""
-    return wrap(arguments.get(0, "loader") or UNKNOWN, arguments.node)
+    loader = wrap(arguments.get(0, "loader") or UNKNOWN, arguments.node)
+    loader.single = not dotted.endswith(".MpDeviceLoader")
+    loader.made = tuple(machine.loops)
+    return loader
 
 
 @methods_of(Loader)
@@ -205,6 +215,17 @@ def fill_tensor_dataset(dataset: Instance, arguments: Arguments) -> None:
     dataset.attributes["*rows"] = Number(first.length) if isinstance(first, Tensor) else NUMBER
 
 
+@function("torchvision.datasets.")
+def build_torchvision_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A dataset of torchvision, whose size is known for some."""
+    made = Instance(None, dotted, node=arguments.node)
+    sizes = ROWS.get(dotted.rpartition(".")[2])
+    train = arguments.get(1, "train") or Number(True)
+    if sizes is not None and isinstance(train, Number) and train.const is not None:
+        made.attributes["*rows"] = Number(sizes[0] if train.const else sizes[1])
+    return made
+
+
 @function("torch.utils.data.")
 def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A dataset or sampler of the library, or a function on datasets."""
@@ -224,6 +245,8 @@ def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         fill_tensor_dataset(made, arguments)
     elif last == "Subset":
         made.attributes["*source"] = arguments.get(0) or UNKNOWN
+    if last != "TensorDataset":
+        made.attributes["*arguments"] = Sequence(arguments.values())
     if last == "default_collate":
         return UNKNOWN
     return made

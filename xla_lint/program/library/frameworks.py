@@ -6,29 +6,23 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.events import How
 from xla_lint.program.library.builtin import bar_method
-from xla_lint.program.library.data import wrap
-from xla_lint.program.library.networks import model_method, place_model
+from xla_lint.program.library.networks import model_method
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments
 from xla_lint.program.values import (
     NONE,
     NUMBER,
-    RARE,
     TEXT,
     UNKNOWN,
-    Device,
     Instance,
     Kind,
     Loader,
     Mapping,
     Number,
     Place,
-    Sequence,
     Stream,
     Tensor,
-    Trait,
     Value,
-    options,
 )
 
 if TYPE_CHECKING:
@@ -96,82 +90,6 @@ def start_tracking(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def run_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A run's methods."""
     return track(machine, "wandb.log", arguments) if name == "log" else UNKNOWN
-
-
-# Accelerate.
-
-
-@function("accelerate.Accelerator")
-def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
-    """An `Accelerator`, which owns the device and the barriers."""
-    rank = Number(traits=frozenset({Trait.RANK}))
-    return Instance(
-        None,
-        dotted,
-        {
-            "device": Device(Place.DEVICE, sure=False),
-            "sync_gradients": RARE,
-            "is_main_process": rank,
-            "is_local_main_process": rank,
-            "is_last_process": rank,
-            "process_index": rank,
-            "local_process_index": rank,
-            "num_processes": NUMBER,
-            "gradient_accumulation_steps": NUMBER,
-        },
-        node=arguments.node,
-    )
-
-
-@objects("accelerate.Accelerator")
-def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
-    """What an `Accelerator` does with models, loaders and losses."""
-    if name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler"):
-        prepared = [prepare(machine, value, arguments) for value in arguments.positional]
-        return (
-            prepared[0] if len(prepared) == 1 else Sequence(prepared if not arguments.unpacked else None, UNKNOWN, True)
-        )
-    if name == "backward":
-        return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
-    if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
-        value = arguments.get(0) or UNKNOWN
-        if name != "pad_across_processes":
-            machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
-        if isinstance(value, Sequence) and value.items is not None:
-            return Sequence([v.like() if isinstance(v, Tensor) else v for v in value.items], UNKNOWN, True)
-        return value
-    if name == "print":
-        for value in arguments.positional:
-            machine.read(arguments.node, None, value, How.FORMAT, "accelerator.print", materialises=True)
-        return NONE
-    if name == "log":
-        for value in arguments.positional:
-            machine.read(arguments.node, None, value, How.FORMAT, "accelerator.log", materialises=True)
-        return NONE
-    if name in ("wait_for_everyone", "save_state"):
-        machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
-        return NONE
-    if name in ("unwrap_model", "save", "free_memory", "end_training", "init_trackers", "get_state_dict"):
-        return arguments.get(0) or NONE
-    if name == "clip_grad_norm_":
-        return machine.tensor(arguments.node, Place.DEVICE, clip=True, sure=False)
-    if name in ("accumulate", "autocast", "no_sync", "join_uneven_inputs", "main_process_first"):
-        return Instance(None, "accelerate.context", node=arguments.node)
-    return UNKNOWN
-
-
-def prepare(machine: Calls, value: Value, arguments: Arguments) -> Value:
-    """What `prepare` returns for one object."""
-    for option in options(value):
-        if isinstance(option, Loader):
-            return wrap(option, arguments.node)
-        if isinstance(option, Instance):
-            if option.model:
-                place_model(machine, option, Place.DEVICE, sure=False)
-            elif option.library.startswith("torch.optim."):
-                machine.store.assign(option, "place", Place.DEVICE)
-            return option
-    return value
 
 
 # Transformers.

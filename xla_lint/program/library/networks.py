@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How
+from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
@@ -110,6 +110,8 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
         place = {"cuda": Place.UNKNOWN, "cpu": Place.HOST}.get(name) or place_named(target)
         if place is not None and not (isinstance(target, Name)):
             sure = not (isinstance(target, Device) and not target.sure)
+            cast = len(arguments.positional) > 1 or "dtype" in arguments.keywords
+            machine.emit(Transfer(arguments.node, machine.context, receiver, receiver.place, place, sure, cast))
             place_model(machine, receiver, place, sure)
         return receiver
     if name in CHAINING:
@@ -156,7 +158,21 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
 
 
 def _parameter(model: Instance) -> Tensor:
-    return Tensor(model.place, sure=model.sure)
+    return Tensor(model.place, sure=model.sure, owner=model)
+
+
+def models_of(parameters: Value) -> set[Instance]:
+    """The models whose parameters an optimizer was given."""
+    if isinstance(parameters, Tensor):
+        return {parameters.owner} if parameters.owner is not None else set()
+    inner: list[Value] = []
+    if isinstance(parameters, Stream):
+        inner = [parameters.element, *parameters.pieces, *([parameters.source] if parameters.source else [])]
+    elif isinstance(parameters, Sequence):
+        inner = [parameters.element] if parameters.items is None else parameters.items
+    elif isinstance(parameters, Mapping):
+        inner = [*parameters.entries.values(), *([parameters.element] if parameters.element else [])]
+    return {model for value in inner for model in models_of(value)}
 
 
 def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True, depth: int = 4) -> None:
@@ -183,7 +199,7 @@ def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
         place = Place.DEVICE
     if place is Place.DEVICE:
         if not machine.in_forward:
-            machine.forward(arguments.node)
+            machine.forward(arguments.node, model)
         if model.library == "torch.compile":
             machine.barrier(arguments.node, "torch.compile", silent=True)
     layer = model.library.startswith("torch.nn.") and model.library != "torch.nn.Module"

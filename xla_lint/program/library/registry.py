@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.events import Backward, LibraryCall
 from xla_lint.program.library.managers import enter
 from xla_lint.program.names import is_foreign
 from xla_lint.program.values import (
@@ -122,6 +122,8 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
             return result if result is not None else _unknown_method(machine, receiver, arguments)
         result = handler(machine, receiver, name, arguments) if handler is not None else None
     else:
+        if receiver is UNKNOWN and name == "backward" and not arguments.positional:
+            machine.emit(Backward(arguments.node, machine.context, None))
         method = _METHODS.get(type(receiver))
         result = method(machine, receiver, name, arguments) if method is not None else None
     return result if result is not None else _unknown_method(machine, receiver, arguments)

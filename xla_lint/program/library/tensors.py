@@ -16,14 +16,17 @@ from xla_lint.knowledge.operations import (
     METADATA_METHODS,
     NEW_FACTORIES,
     PASSING,
+    SHARING,
     SIZES_FROM_ARGUMENTS,
     UNDIFFERENTIABLE,
 )
-from xla_lint.program.events import DataShape, How
+from xla_lint.program.events import Backward, DataShape, How, Transfer
 from xla_lint.program.expressions import SHAPE
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import methods_of, place_named
 from xla_lint.program.machine import device_tensors
+from xla_lint.program.objects import model_on_device
+from xla_lint.program.uses import MODEL_METHODS
 from xla_lint.program.values import (
     MATERIALISED,
     NONE,
@@ -38,7 +41,6 @@ from xla_lint.program.values import (
     Sequence,
     Stream,
     Tensor,
-    Trait,
     Value,
 )
 
@@ -55,6 +57,8 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
     assert isinstance(receiver, Tensor)
     node = arguments.node
     subject = getattr(getattr(node, "func", None), "expr", None)
+    if receiver.unsettled and name in MODEL_METHODS:
+        return machine.method(model_on_device(receiver), name, arguments)
     if name in METADATA_METHODS:
         if name == "size" and arguments.positional:
             first = arguments.positional[0]
@@ -90,6 +94,8 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         keys = Stream(TEXT)
         views = {"keys": keys, "items": Stream(UNKNOWN, pieces=(keys, Stream(item))), "values": Stream(item)}
         return views.get(name, item)
+    if name in SHARING:
+        return receiver.alias(grad=receiver.grad and not name.startswith("detach"))
     return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
 
 
@@ -125,8 +131,6 @@ def operation(
         loose=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
-    if in_place and receiver is not None and plain in ("detach", "requires_grad"):
-        return receiver.like(grad=plain != "detach" and receiver.grad)
     return result
 
 
@@ -200,6 +204,9 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
     if dtype is not None and dtype.dotted.startswith("torch."):
         kind = KIND_NAMES.get(dtype.dotted.removeprefix("torch."), Kind.FLOAT)
     place = place_named(target) if not isinstance(target, Name) else None
+    if place is not None and name == "to":
+        known = not (isinstance(target, Device) and not target.sure)
+        machine.emit(Transfer(node, machine.context, receiver, receiver.place, place, known, dtype is not None))
     if name == "cuda":
         return receiver.like(place=Place.UNKNOWN)
     if place is None or place is receiver.place:
@@ -215,12 +222,13 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
         sure = receiver.sure and not (isinstance(target, Device) and not target.sure)
         if machine.loops and receiver.place is not Place.DEVICE:
             machine.loops[-1].moved = True
-        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind)
+        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None)
     return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
 
 
 def backward(machine: Calls, receiver: Tensor, arguments: Arguments) -> Value:
     """The backward pass: it uses up the history of running totals, and makes a loop a training loop."""
+    machine.emit(Backward(arguments.node, machine.context, receiver))
     machine.spent |= set(receiver.sites)
     if receiver.place is Place.DEVICE:
         machine.backward(arguments.node)

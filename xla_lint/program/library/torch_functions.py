@@ -187,7 +187,16 @@ def make(machine: Calls, name: str, arguments: Arguments) -> Value:
     if isinstance(dtype, Name) and dtype.dotted == "torch.bool":
         kind = Kind.BOOL
     sure = not any(isinstance(o, Device) and not o.sure for o in options(arguments.keywords.get("device") or NONE))
-    return machine.tensor(node, place, length=length, kind=kind, sure=sure)
+    made = machine.loop if place is Place.HOST and not must_travel(name, arguments) else None
+    return machine.tensor(node, place, length=length, kind=kind, sure=sure, made=made)
+
+
+def must_travel(name: str, arguments: Arguments) -> bool:
+    """Whether a factory's result cannot be computed on the device: it holds a host value, or a host generator draws."""
+    if "generator" in arguments.keywords:
+        return True
+    fill = arguments.get(1, "fill_value") if name == "full" else None
+    return fill is not None and not (isinstance(fill, Number) and fill.const is not None and not fill.loops)
 
 
 def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) -> Value:
@@ -203,7 +212,8 @@ def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) 
         return machine.derived(node, [data], kind=data.kind, length=data.length)
     if place is Place.DEVICE:
         return Tensor(Place.DEVICE, line=int(node.lineno or 0), length=length)
-    return Tensor(place, length=length, line=int(node.lineno or 0))
+    made = machine.loop if place is Place.HOST and isinstance(data, Number) and data.const is not None else None
+    return Tensor(place, length=length, line=int(node.lineno or 0), made=made)
 
 
 def _like(machine: Calls, arguments: Arguments) -> Value:

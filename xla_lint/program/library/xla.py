@@ -190,10 +190,26 @@ def launch(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if isinstance(target, (Function, Method)):
         extra = arguments.get(1, "args")
         items = extra.items if isinstance(extra, Sequence) and extra.items is not None else None
+        before, machine.replicated = machine.replicated, not is_alone(arguments)
         machine.call(
             target,
             Arguments(arguments.node, [RANK, *(items or [])], unpacked=extra is not None and items is None),
         )
+        machine.replicated = before
+    return NONE
+
+
+def is_alone(arguments: Arguments) -> bool:
+    """True where a launch starts one process only."""
+    processes, debug = arguments.get(2, "nprocs"), arguments.keywords.get("debug_single_process")
+    return (isinstance(processes, Number) and processes.const == 1) or (isinstance(debug, Number) and bool(debug.const))
+
+
+@function("torch.distributed.init_process_group")
+def join_replicas(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A process that joins others over XLA is one replica of several."""
+    backend = arguments.get(0, "backend")
+    machine.replicated |= isinstance(backend, Text) and backend.const == "xla"
     return NONE
 
 

@@ -1,0 +1,176 @@
+"""Accelerate: the `Accelerator`, and what it makes of models, optimizers, schedules and loaders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import How, SplitPrepare
+from xla_lint.program.library.data import wrap
+from xla_lint.program.library.networks import models_of, place_model
+from xla_lint.program.library.registry import function, objects
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    RARE,
+    UNKNOWN,
+    Choice,
+    Device,
+    Instance,
+    Loader,
+    Number,
+    Place,
+    Sequence,
+    Tensor,
+    Trait,
+    Value,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+ACCELERATOR = "accelerate.Accelerator"
+OPTIMIZERS = "*optimizers"
+"""The attribute of an `Accelerator` that holds the optimizers that it prepared."""
+
+
+@function(ACCELERATOR)
+def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """An `Accelerator`, which owns the device and the barriers."""
+    rank = Number(traits=frozenset({Trait.RANK}))
+    placement = arguments.get(0, "device_placement")
+    return Instance(
+        None,
+        dotted,
+        {
+            "device": Device(Place.DEVICE, sure=False),
+            "device_placement": placement or Number(True),
+            "sync_gradients": RARE,
+            "is_main_process": rank,
+            "is_local_main_process": rank,
+            "is_last_process": rank,
+            "process_index": rank,
+            "local_process_index": rank,
+            "num_processes": NUMBER,
+            "gradient_accumulation_steps": NUMBER,
+        },
+        node=arguments.node,
+    )
+
+
+@objects(ACCELERATOR)
+def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """What an `Accelerator` does with models, loaders and losses."""
+    assert isinstance(receiver, Instance)
+    if name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler"):
+        return prepare_all(machine, receiver, arguments)
+    if name == "skip_first_batches":
+        return arguments.get(0, "dataloader") or UNKNOWN
+    if name == "backward":
+        return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
+    if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
+        value = arguments.get(0) or UNKNOWN
+        if name != "pad_across_processes":
+            machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+        if isinstance(value, Sequence) and value.items is not None:
+            return Sequence([v.like() if isinstance(v, Tensor) else v for v in value.items], UNKNOWN, True)
+        return value
+    if name in ("print", "log"):
+        for value in arguments.positional:
+            machine.read(arguments.node, None, value, How.FORMAT, f"accelerator.{name}", materialises=True)
+        return NONE
+    if name in ("wait_for_everyone", "save_state"):
+        machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+        return NONE
+    if name in ("unwrap_model", "save", "free_memory", "end_training", "init_trackers", "get_state_dict"):
+        return arguments.get(0) or NONE
+    if name == "clip_grad_norm_":
+        return machine.tensor(arguments.node, Place.DEVICE, clip=True, sure=False)
+    if name in ("accumulate", "autocast", "no_sync", "join_uneven_inputs", "main_process_first"):
+        return Instance(None, "accelerate.context", node=arguments.node)
+    return UNKNOWN
+
+
+@function("accelerate.skip_first_batches", "accelerate.data_loader.skip_first_batches")
+def skip_first_batches(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The rest of a loader."""
+    return arguments.get(0, "dataloader") or UNKNOWN
+
+
+def prepare_all(machine: Calls, owner: Instance, arguments: Arguments) -> Value:
+    """What `prepare` returns for its arguments: one object, or a tuple."""
+    report_split(machine, owner, arguments)
+    placed = places(owner, arguments)
+    prepared = [prepare(machine, owner, value, arguments, place) for value, place in placed]
+    if len(prepared) == 1 and not arguments.unpacked:
+        return prepared[0]
+    return Sequence(None if arguments.unpacked else prepared, UNKNOWN, True)
+
+
+def places(owner: Instance, arguments: Arguments) -> list[tuple[Value, bool]]:
+    """Each argument of `prepare`, with whether it is moved to the device."""
+    general = not is_false(owner.attributes["device_placement"])
+    given = arguments.keywords.get("device_placement")
+    single = given.items if isinstance(given, Sequence) and given.items is not None else []
+    flags = [not is_false(flag) for flag in single]
+    values = list(arguments.positional) or [v for k, v in arguments.keywords.items() if k != "device_placement"]
+    return [(v, flags[i] if i < len(flags) else general) for i, v in enumerate(values)]
+
+
+def is_false(value: Value) -> bool:
+    """True for a constant False."""
+    return isinstance(value, Number) and value.const is False
+
+
+def prepare(machine: Calls, owner: Instance, value: Value, arguments: Arguments, placed: bool) -> Value:
+    """What `prepare` returns for one object; an optimizer and a schedule are wrapped, a model is itself."""
+    if isinstance(value, Choice):
+        return join_all(prepare(machine, owner, option, arguments, placed) for option in value.options)
+    if isinstance(value, Loader):
+        if value.prepared:
+            return value
+        loader = wrap(value, arguments.node)
+        loader.prepared, loader.made = True, value.made
+        return loader
+    if isinstance(value, Instance) and value.model:
+        machine.store.assign(value, "prepared", True)
+        if placed:
+            place_model(machine, value, Place.DEVICE, sure=False)
+        return value
+    if isinstance(value, Instance) and value.library.startswith("torch.optim."):
+        if placed and "lr_scheduler" not in value.library:
+            machine.store.assign(value, "place", Place.DEVICE)
+        wrapper = Instance(None, value.library, value.attributes, value.place, node=value.node, prepared=True)
+        if "lr_scheduler" not in value.library:
+            before = owner.attributes.get(OPTIMIZERS)
+            items = before.items or [] if isinstance(before, Sequence) else []
+            machine.store.put(owner.attributes, OPTIMIZERS, Sequence([*items, value], UNKNOWN, True))
+        return wrapper
+    return value
+
+
+def report_split(machine: Calls, owner: Instance, arguments: Arguments) -> None:
+    """Report an optimizer and its model that are prepared apart, where the optimizer has the parameters of before."""
+    models = {v for v in arguments.positional if isinstance(v, Instance) and v.model}
+    optimizers = [v for v in arguments.positional if isinstance(v, Instance) and is_optimizer(v)]
+    earlier = owner.attributes.get(OPTIMIZERS)
+    for optimizer in optimizers:
+        origins = models_of(optimizer.attributes.get("params", UNKNOWN))
+        if origins and optimizer.place is not Place.DEVICE and all(is_prepared(origin) for origin in origins):
+            machine.emit(SplitPrepare(arguments.node, machine.context, optimizer))
+    for other in (earlier.items or []) if isinstance(earlier, Sequence) else []:
+        if isinstance(other, Instance) and other not in optimizers:
+            origins = models_of(other.attributes.get("params", UNKNOWN))
+            if any(origin in models and origin.place is not Place.DEVICE for origin in origins):
+                machine.emit(SplitPrepare(arguments.node, machine.context, other))
+
+
+def is_optimizer(value: Instance) -> bool:
+    """True for an optimizer of torch, not for a schedule."""
+    return value.library.startswith("torch.optim.") and "lr_scheduler" not in value.library
+
+
+def is_prepared(model: Instance) -> bool:
+    """Whether `prepare` has moved a model already."""
+    return model.prepared and model.place is Place.DEVICE
