@@ -152,7 +152,7 @@ class Calls(Expressions):
 
     def site(self, function: Function, node: nodes.NodeNG) -> CallSite:
         """The call of a function, as a message shows it."""
-        return CallSite(function.name, int(node.lineno or 0), len(self.loops))
+        return CallSite(function.name, int(node.lineno or 0), len(self.loops), node)
 
     def activate(
         self, function: Function, bound: dict[str, Value], on_yield: Callable[[Value], None] | None = None

@@ -8,7 +8,7 @@ guards that hold there, and the calls that led there.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class CallSite:
     line: int
     depth: int
     """How many loops were around the call."""
+    node: nodes.NodeNG | None = field(default=None, compare=False)
+    """The call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Held:
 
     guard: Guard
     depth: int
+    calls: int = 0
+    """How many calls had led to the test."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,6 +233,51 @@ class Backward(Event):
     """`backward()` of a tensor, through an `Accelerator` or not; `loss` is None where only the call shows it."""
 
     loss: Tensor | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptimizerStep(Event):
+    """An optimizer updates its parameters, by its own `step` or through a scaler's."""
+
+    optimizer: Instance
+    reduced: bool
+    """False where the gradients of the last backward pass have surely not been reduced over the replicas."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outdated(Event):
+    """An optimizer is used that holds parameters which its model has replaced since. It stands at the optimizer."""
+
+    moved: int
+    """The line of the move that replaced them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClippedEarly(Event):
+    """Gradients are clipped or unscaled, and reduced over the replicas afterwards. It stands at the clip."""
+
+    spelled: str
+    reduction: str
+    """What reduces them."""
+    line: int
+    """The line of the reduction."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collective(Event):
+    """Every replica has to come here: a collective, a rendezvous or a barrier."""
+
+    spelled: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Autocast(Event):
+    """Operations on the device are recorded under `torch.autocast` for another kind of device.
+
+    It stands at the call that made the context manager or the decorator.
+    """
+
+    device: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -190,7 +190,7 @@ class Machine(ABC):
 
     def guard(self, guards: Iterable[Guard]) -> None:
         """Let guards hold from here on."""
-        held = frozenset(Held(guard, len(self.loops)) for guard in guards)
+        held = frozenset(Held(guard, len(self.loops), len(self.calls)) for guard in guards)
         if not held <= self.here.held:
             self.here.held |= held
 

@@ -33,6 +33,27 @@ class Phase:
     """The guards at that barrier."""
 
 
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """What has happened to the gradients of this replica."""
+
+    computed: bool = False
+    """A backward pass has run."""
+    reduced: bool = False
+    """They have been reduced over the replicas since, or might have been."""
+    clipped: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
+    """What clipped or unscaled them since, before they were reduced: each call and its spelling."""
+
+    def meet(self, other: Gradients) -> Gradients:
+        """What may have happened where two paths come together."""
+        return Gradients(
+            self.computed or other.computed, self.reduced or other.reduced, self.clipped | other.clipped
+        )
+
+
+NO_GRADIENTS = Gradients()
+
+
 @dataclass(slots=True)
 class State:
     """One point of the program. `env` belongs to the state and is copied when paths part."""
@@ -50,6 +71,7 @@ class State:
     phase: Phase | None = None
     work: bool = False
     """Something was recorded since the last barrier."""
+    gradients: Gradients = NO_GRADIENTS
 
     def fork(self) -> State:
         """A copy for another path."""

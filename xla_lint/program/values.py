@@ -84,6 +84,7 @@ class Trait(enum.Enum):
 NO_TRAITS: frozenset[Trait] = frozenset()
 NO_LOOPS: frozenset[Loop] = frozenset()
 NO_SITES: frozenset[Any] = frozenset()
+NO_ORIGINS: frozenset[Origin] = frozenset()
 
 
 @dataclass(slots=True, frozen=True)
@@ -143,6 +144,12 @@ class Tensor(Value):
     """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
     root: Tensor | None = None
     """The tensor whose memory it shares (`detach()`), None for itself."""
+    origins: frozenset[Origin] = NO_ORIGINS
+    """For a parameter or its gradient: the models that it comes from."""
+    collective: bool = False
+    """True where the graph that computes it holds a collective."""
+    shared: bool = False
+    """True where every replica has the same value."""
 
     def like(self, **changes: Any) -> Tensor:
         """A new tensor that differs in some properties."""
@@ -233,6 +240,18 @@ class Instance(Value):
     """The call that made it."""
     prepared: bool = False
     """True for what `Accelerator.prepare` returned."""
+    moves: tuple[int, ...] = ()
+    """For a model: the lines of the moves that gave it new parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a parameter comes from: a model, and how often that model's parameters had been replaced by then."""
+
+    model: Instance
+    moves: int
+    gradient: bool = False
+    """True for the parameter's gradient."""
 
 
 @dataclass(slots=True, eq=False)
@@ -381,7 +400,8 @@ def _merge(a: Value, b: Value) -> Value | None:
 def _merge_numbers(a: Number, b: Number) -> Number:
     if a == b:
         return a
-    return Number(a.const if a.const == b.const else None, a.loops | b.loops, a.traits & b.traits)
+    differing = (a.traits | b.traits) & {Trait.RANK}
+    return Number(a.const if a.const == b.const else None, a.loops | b.loops, (a.traits & b.traits) | differing)
 
 
 def _merge_texts(a: Text, b: Text) -> Text:
@@ -392,7 +412,14 @@ def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
     if a.place is not b.place:
         return None
     if (a.born, a.kind, a.grad, a.loose, a.sites, a.made) == (b.born, b.kind, b.grad, b.loose, b.sites, b.made):
-        return a if a.length == b.length else a.like(length=None)
+        if (a.length, a.origins, a.collective, a.shared) == (b.length, b.origins, b.collective, b.shared):
+            return a
+        return a.like(
+            length=a.length if a.length == b.length else None,
+            origins=a.origins | b.origins,
+            collective=a.collective or b.collective,
+            shared=a.shared and b.shared,
+        )
     return Tensor(
         a.place,
         max(a.born, b.born),
@@ -404,6 +431,9 @@ def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
         a.length if a.length == b.length else None,
         a.sites | b.sites,
         a.clip and b.clip,
+        origins=a.origins | b.origins,
+        collective=a.collective or b.collective,
+        shared=a.shared and b.shared,
     )
 
 

@@ -50,7 +50,7 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     element = batch_of(machine, dataset, collate, arguments)
     loader = Loader(
         arguments.node,
-        element,
+        Tensor(Place.HOST, loose=True, sure=False) if element is UNKNOWN else element,
         batch_size=arguments.get(1, "batch_size"),
         drop_last=arguments.get(8, "drop_last"),
         rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,

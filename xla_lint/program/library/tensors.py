@@ -220,7 +220,7 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
         return host_copy(receiver)
     if place is Place.DEVICE:
         sure = receiver.sure and not (isinstance(target, Device) and not target.sure)
-        if machine.loops and receiver.place is not Place.DEVICE:
+        if machine.loops and receiver.place is not Place.DEVICE and receiver.made is None:
             machine.loops[-1].moved = True
         return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None)
     return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
