@@ -124,6 +124,9 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
     else:
         if receiver is UNKNOWN and name == "backward" and not arguments.positional:
             machine.emit(Backward(arguments.node, machine.context, None))
+        if receiver is UNKNOWN and name == "to" and is_device(arguments.get(0, "device")):
+            line = int(arguments.node.lineno or 0)
+            return Tensor(Place.DEVICE, line=line, loose=True, sure=False, unsettled=True)
         method = _METHODS.get(type(receiver))
         result = method(machine, receiver, name, arguments) if method is not None else None
     return result if result is not None else _unknown_method(machine, receiver, arguments)

@@ -1,0 +1,1 @@
+"""Rules on what an `Accelerator` must be given, and what must be used of what it returns."""

@@ -1,0 +1,22 @@
+"""The library calls of a whole program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.analysis import Program
+
+
+def calls_of(program: Program, *names: str) -> Iterator[LibraryCall]:
+    """The calls of these dotted names, in the order in which they happen."""
+    return (event for event in program.events if isinstance(event, LibraryCall) and event.name in names)
+
+
+def calls(program: Program, *names: str) -> bool:
+    """Whether a program calls one of these dotted names at all."""
+    return next(calls_of(program, *names), None) is not None

@@ -1,0 +1,1 @@
+"""Rules on habits that guides teach."""

@@ -1,0 +1,1 @@
+"""Rules on what feeds the device: loaders, samplers and transfers."""

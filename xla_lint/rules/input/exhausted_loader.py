@@ -1,0 +1,75 @@
+"""`xla-exhausted-loader`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LoopRun
+from xla_lint.program.objects import loaders_of
+from xla_lint.rules.base import Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.loops import Loop
+    from xla_lint.program.values import Loader
+    from xla_lint.rules.base import Finding
+
+
+class ExhaustedLoader(Rule):
+    """A `ParallelLoader` is made once and iterated in every epoch.
+
+    ## What it does
+    Finds loops over `ParallelLoader(...).per_device_loader(device)` that run again and again, in an epoch loop or in
+    a function called from one, while the loader was made outside it. The finding stands at the loop over batches.
+
+    ## Why it matters
+    A `ParallelLoader` walks its `DataLoader` once. From the second epoch on the loop body does not run at all. No
+    error is raised: training ends early, and whatever is computed after the loop uses the numbers of the first
+    epoch.
+
+    ## What to write instead
+    `MpDeviceLoader` starts a new pass each time it is iterated:
+
+    ```python
+    batches = MpDeviceLoader(loader, device)
+    for epoch in range(epochs):
+        for x, y in batches:
+            ...
+    ```
+
+    Or make the `ParallelLoader` anew inside the epoch loop.
+
+    ## When it is fine
+    One pass over the data. A loader that is made inside the epoch loop is not reported.
+    """
+
+    symbol = "xla-exhausted-loader"
+    number = "9752"
+    severity = Severity.ERROR
+    message = (
+        "the loop of line %(line)s iterates the ParallelLoader of line %(built)s again in each turn of the loop of line"
+        " %(outer)s: it can be walked once, so every epoch after the first has no batches; use MpDeviceLoader, or make"
+        " it inside the loop of line %(outer)s"
+    )
+    listens = (LoopRun,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report loops that walk a used-up loader."""
+        if not isinstance(event, LoopRun) or event.loop.iterable is None:
+            return
+        loaders = loaders_of(event.loop.iterable)
+        outer = [repeats(loader, event.context.loops) for loader in loaders]
+        if loaders and all(outer):
+            loop, loader = outer[0], loaders[0]
+            assert loop is not None
+            built = str(loader.node.lineno) if loader.node is not None else "?"
+            yield self.finding(event.node, line=str(event.loop.line), built=built, outer=str(loop.line))
+
+
+def repeats(loader: Loader, around: tuple[Loop, ...]) -> Loop | None:
+    """The loop around that walks a single-pass loader more than once, None where there is none."""
+    if not loader.single:
+        return None
+    return next((loop for loop in around if loop not in loader.made and not loop.once), None)
