@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.events import Barrier, CallSite, Context, Event, Forward, Guard, Held, How, Read, SplitStep
+from xla_lint.program.events import Barrier, CallSite, Collective, Context, Event, Forward, Guard, Held, How, Read, SplitStep
 from xla_lint.program.loops import Cut, CutSite, Form, Loop
-from xla_lint.program.state import Frame, Phase, State, Store
+from xla_lint.program.state import Frame, Gradients, Phase, State, Store
 from xla_lint.program.uses import Uses, uses_in
 from xla_lint.program.values import (
     MATERIALISED,
@@ -213,6 +213,8 @@ class Machine(ABC):
         place = place_of(tensors)
         facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
         facts.setdefault("sure", all(tensor.sure for tensor in tensors))
+        facts.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
+        facts.setdefault("shared", bool(tensors) and all(tensor.shared for tensor in tensors))
         if place is Place.HOST and all(tensor.made is not None for tensor in tensors):
             facts.setdefault("made", tensors[0].made)
         return self.tensor(node, place, **facts)
@@ -265,6 +267,7 @@ class Machine(ABC):
     def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
         """Cut the graph."""
         state = self.here
+        self.collective(node, spelled)
         if not silent:
             self.emit(Barrier(node, self.context, spelled, not state.work))
         for depth, loop in enumerate(self.loops, 1):
@@ -282,6 +285,11 @@ class Machine(ABC):
         if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
             state.phase = Phase(state.phase.done, state.phase.loop, node, state.held)
 
+    def collective(self, node: nodes.NodeNG, spelled: str) -> None:
+        """What every replica has to reach; only under a test that may differ between them it is an event."""
+        if any(held.guard in (Guard.RANK, Guard.DATA) for held in self.here.held):
+            self.emit(Collective(node, self.context, spelled))
+
     def backward(self, node: nodes.NodeNG) -> None:
         """The backward pass of a device tensor."""
         state = self.here
@@ -290,6 +298,7 @@ class Machine(ABC):
             self.loop.backward = True
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
+        state.gradients = Gradients(computed=True)
 
     def forward(self, node: nodes.NodeNG, model: Instance) -> None:
         """A model on the device is called."""
@@ -322,9 +331,11 @@ class Machine(ABC):
             self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
 
     def opaque(self) -> None:
-        """A call that cannot be followed: it might do anything, a barrier included."""
+        """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
         if self.loops:
             self.loops[-1].opaque = True
+        if self.state is not None and self.state.gradients.computed:
+            self.state.gradients = Gradients(computed=True, reduced=True)
 
     def unknown_path(self, node: nodes.NodeNG) -> Value:
         """The result of something that cannot be followed."""

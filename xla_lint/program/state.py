@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.loops import Cut
@@ -75,7 +75,7 @@ class State:
 
     def fork(self) -> State:
         """A copy for another path."""
-        return State(dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work)
+        return replace(self, env=dict(self.env))
 
     def meet(self, other: State) -> State:
         """The state where two paths come together. Variables bound on one path only are kept."""
@@ -92,7 +92,7 @@ class State:
     def take_course(self, other: State) -> None:
         """Go on from where another frame's path ended; variables, guards and the grad mode stay."""
         self.segments, self.cut, self.flushed = other.segments, other.cut, other.flushed
-        self.phase, self.work = other.phase, other.work
+        self.phase, self.work, self.gradients = other.phase, other.work, other.gradients
 
     def merge_course(self, other: State) -> None:
         """Merge all but the variables."""
@@ -103,6 +103,8 @@ class State:
         self.flushed &= other.flushed
         self.phase = self.phase if self.phase is other.phase else None
         self.work |= other.work
+        if self.gradients is not other.gradients:
+            self.gradients = self.gradients.meet(other.gradients)
 
 
 def meet_all(states: Iterable[State | None]) -> State | None:

@@ -8,6 +8,7 @@ from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
+from xla_lint.program.optimizers import clip, move_parameters, parameter_of, parameters_in, step
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -79,9 +80,13 @@ def _contents(machine: Calls, arguments: Arguments) -> Value:
 
 def utility(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Gradient clipping stays on the device; its result is the norm. Padding keeps its operands' place."""
+    if "clip_grad" in dotted:
+        clip(machine, arguments.node, dotted.rpartition(".")[2])
     if "clip_grad_norm" in dotted or dotted.endswith("get_total_norm"):
-        place = _parameters_place(arguments.get(0))
-        return machine.tensor(arguments.node, place, clip=True, sure=place is Place.DEVICE)
+        place = parameters_place(arguments.get(0, "parameters"))
+        return machine.tensor(
+            arguments.node, place, clip=True, sure=place is Place.DEVICE, shared=machine.here.gradients.reduced
+        )
     if dotted.endswith(("pad_sequence", "pack_sequence", "pad_packed_sequence", "pack_padded_sequence")):
         tensors = list(tensors_in(arguments.get(0) or NONE))
         return machine.tensor(arguments.node, place_of(tensors) if tensors else Place.UNKNOWN)
@@ -90,10 +95,9 @@ def utility(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-def _parameters_place(value: Value | None) -> Place:
-    tensors = list(tensors_in(value)) if value is not None else []
-    if isinstance(value, Stream):
-        tensors = list(tensors_in(value.element))
+def parameters_place(value: Value | None) -> Place:
+    """Where parameters live, given in any way that optimizers take."""
+    tensors = list(parameters_in(value))
     return place_of(tensors) if tensors else Place.UNKNOWN
 
 
@@ -112,16 +116,17 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
             sure = not (isinstance(target, Device) and not target.sure)
             cast = len(arguments.positional) > 1 or "dtype" in arguments.keywords
             machine.emit(Transfer(arguments.node, machine.context, receiver, receiver.place, place, sure, cast))
+            move_parameters(machine, receiver, place, arguments.node)
             place_model(machine, receiver, place, sure)
         return receiver
     if name in CHAINING:
         return receiver
     if name in ("parameters", "buffers"):
-        return Stream(_parameter(receiver))
+        return Stream(parameter_of(receiver))
     if name in ("named_parameters", "named_buffers"):
-        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(_parameter(receiver))))
+        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(parameter_of(receiver))))
     if name == "state_dict":
-        return Mapping({}, _parameter(receiver))
+        return Mapping({}, parameter_of(receiver))
     if name in ("modules", "children"):
         return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
     if name in ("named_modules", "named_children"):
@@ -155,10 +160,6 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
     if receiver.cls is None and device_tensors(arguments.values()) and receiver.sure is False:
         return None
     return None
-
-
-def _parameter(model: Instance) -> Tensor:
-    return Tensor(model.place, sure=model.sure, owner=model)
 
 
 def models_of(parameters: Value) -> set[Instance]:
@@ -218,10 +219,10 @@ def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
 @function("torch.optim.", "torch_xla.amp.syncfree.")
 def build_optimizer(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """An optimizer or a schedule."""
+    parameters = arguments.get(0, "params")
     return Instance(
-        None, dotted, {"params": arguments.get(0, "params") or UNKNOWN}, _parameters_place(arguments.get(0, "params")),
-        node=arguments.node,
-    )  # fmt: skip
+        None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node
+    )
 
 
 @objects("torch.optim.", "torch_xla.amp.syncfree.")
@@ -239,12 +240,19 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
             return NONE
         if isinstance(closure, Function):
             machine.call(closure, Arguments(arguments.node, []))
+        step(machine, receiver, arguments.node)
         machine.optimizer_step(arguments.node, optimizer_place(receiver))
         return NONE
     if name == "zero_grad":
         return NONE
     if name == "state_dict":
         return Mapping({}, Tensor(receiver.place))
+    if name in ("__init__", "add_param_group"):
+        given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
+        held = [receiver.attributes["params"]] if "params" in receiver.attributes else []
+        machine.store.put(receiver.attributes, "params", Sequence([*held, given]))
+        machine.store.assign(receiver, "place", parameters_place(receiver.attributes["params"]))
+        return NONE
     if name == "get_last_lr":
         return Sequence(None, NUMBER)
     if name == "param_groups":

@@ -29,6 +29,8 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from astroid import nodes
+
     from xla_lint.program.calls import Calls
 
 RANDOM = Number(traits=frozenset({Trait.RANDOM}))
@@ -140,13 +142,20 @@ def level_of(value: Value | None) -> int:
 
 @function("copy.copy", "copy.deepcopy")
 def duplicate(machine: Calls, dotted: str, arguments: Arguments) -> Value:
-    """A copy is another object of the same kind."""
+    """A copy is another object of the same kind; a deep one has modules of its own."""
     value = arguments.get(0)
     if isinstance(value, Instance):
-        return Instance(
-            value.cls, value.library, dict(value.attributes), value.place, value.model, value.sure, arguments.node
-        )
+        return copied(value, arguments.node, 4 if dotted == "copy.deepcopy" else 0)
     return value if value is not None else UNKNOWN
+
+
+def copied(value: Instance, node: nodes.NodeNG, depth: int) -> Instance:
+    """A copy of an object, and of the modules inside it, to a depth."""
+    attributes = {
+        name: copied(item, node, depth - 1) if depth and isinstance(item, Instance) and item.model else item
+        for name, item in value.attributes.items()
+    }
+    return Instance(value.cls, value.library, attributes, value.place, value.model, value.sure, node)
 
 
 @function("collections.namedtuple")

@@ -10,6 +10,7 @@ from xla_lint.program.events import Guard, How, Read, StepClosure
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments, source_of
 from xla_lint.program.objects import bound_to
+from xla_lint.program.optimizers import reduce, step
 from xla_lint.program.values import (
     MATERIALISED,
     NONE,
@@ -62,6 +63,9 @@ def sync(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 @function(f"{XM}optimizer_step")
 def optimizer_step(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Reduce the gradients and step; a barrier only if asked."""
+    reduce(machine, arguments.node, "xm.optimizer_step")
+    machine.collective(arguments.node, "xm.optimizer_step")
+    step(machine, arguments.get(0, "optimizer") or UNKNOWN, arguments.node)
     machine.optimizer_step(arguments.node, Place.DEVICE)
     barrier = arguments.get(1, "barrier")
     if isinstance(barrier, Number) and barrier.const:

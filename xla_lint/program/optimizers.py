@@ -1,0 +1,157 @@
+"""Optimizers: whose parameters they hold, what they step with, and what happened to the gradients before.
+
+Moving a module to an XLA device, or back, gives it new parameters (torch 2.9.1, `Module._apply`: a host tensor and an
+XLA tensor cannot swap their data, so a new `Parameter` is made). An optimizer built before goes on updating the old
+ones, also after `load_state_dict`, which leaves `param_groups[...]["params"]` alone; seen on torch_xla 2.9.0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import ClippedEarly, OptimizerStep, Outdated
+from xla_lint.program.state import Gradients
+from xla_lint.program.values import (
+    Instance,
+    Mapping,
+    Origin,
+    Place,
+    Sequence,
+    Stream,
+    Tensor,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from astroid import nodes
+
+    from xla_lint.program.machine import Machine
+
+DEPTH = 6
+"""How deep models in models, and lists in lists, are followed."""
+
+
+def is_optimizer(value: Value) -> bool:
+    """Whether a value is an optimizer; schedules and averaged models are none."""
+    if not isinstance(value, Instance) or value.model:
+        return False
+    library = value.library
+    return library.startswith(("torch.optim.", "torch_xla.amp.syncfree.")) and not library.startswith(
+        ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
+    )
+
+
+# Parameters.
+
+
+def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
+    """The modules that hold a model's parameters: those inside it, or itself where none is in sight."""
+    inside = [value for value in model.attributes.values() if isinstance(value, Instance) and value.model]
+    inside = [value for value in inside if value is not model]
+    if not inside or depth == 0 or any(isinstance(value, Tensor) for value in model.attributes.values()):
+        yield model
+    if depth:
+        for value in inside:
+            yield from parts_of(value, depth - 1)
+
+
+def parameter_of(model: Instance) -> Tensor:
+    """Any parameter of a model."""
+    origins = frozenset(Origin(part, len(part.moves)) for part in parts_of(model))
+    return Tensor(model.place, sure=model.sure, owner=model, origins=origins)
+
+
+def gradient_of(parameter: Tensor) -> frozenset[Origin]:
+    """The origins of a parameter's gradient."""
+    return frozenset(Origin(origin.model, origin.moves, gradient=True) for origin in parameter.origins)
+
+
+def parameters_in(value: Value | None, depth: int = DEPTH) -> Iterator[Tensor]:
+    """The tensors that an optimizer gets: parameters, their names with them, or groups of them."""
+    if value is None or depth == 0:
+        return
+    for option in options(value):
+        if isinstance(option, Tensor):
+            yield option
+        elif isinstance(option, Sequence):
+            for item in option.items if option.items is not None else (option.element,):
+                yield from parameters_in(item, depth - 1)
+        elif isinstance(option, Mapping):
+            for item in (*option.entries.values(), option.element):
+                yield from parameters_in(item, depth - 1)
+        elif isinstance(option, Stream):
+            for item in (option.element, option.source, *option.pieces):
+                yield from parameters_in(item, depth - 1)
+
+
+def origins_of(value: Value | None) -> frozenset[Origin]:
+    """The models that parameters come from."""
+    return frozenset(origin for tensor in parameters_in(value) for origin in tensor.origins)
+
+
+def move_parameters(machine: Machine, model: Instance, place: Place, node: nodes.NodeNG) -> None:
+    """Note that a move gives a model new parameters, if it does. The model is still in its old place."""
+    for part in parts_of(model):
+        if replaces(part, place):
+            machine.store.assign(part, "moves", (*part.moves, int(node.lineno or 0)))
+
+
+def replaces(model: Instance, place: Place) -> bool:
+    """Whether a move to a place gives a model new parameters."""
+    if place is Place.DEVICE:
+        return model.place is not Place.DEVICE or is_assumed(model)
+    return place is Place.HOST and model.place is Place.DEVICE
+
+
+def is_assumed(model: Instance) -> bool:
+    """Whether a model, whose construction is not in sight, is only assumed to be on the device."""
+    return model.node is None and not model.sure and not model.moves
+
+
+# Steps.
+
+
+def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
+    """An optimizer, or one of several, takes its step."""
+    for option in options(optimizer):
+        if isinstance(option, Instance) and is_optimizer(option):
+            gradients = machine.here.gradients
+            unreduced = gradients.computed and not gradients.reduced
+            machine.emit(OptimizerStep(node, machine.context, option, not unreduced))
+            report_outdated(machine, option)
+
+
+def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
+    """Report the optimizers in a value that hold parameters which their model no longer has."""
+    for option in options(value):
+        if isinstance(option, Sequence) and depth:
+            for item in option.items if option.items is not None else (option.element,):
+                report_outdated(machine, item, depth - 1)
+        elif isinstance(option, Mapping) and depth:
+            for item in option.entries.values():
+                report_outdated(machine, item, depth - 1)
+        elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
+            for origin in origins_of(option.attributes.get("params")):
+                if len(origin.model.moves) > origin.moves:
+                    machine.emit(Outdated(option.node, machine.context, origin.model.moves[origin.moves]))
+                    break
+
+
+# Gradients.
+
+
+def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
+    """Gradients are clipped or unscaled."""
+    gradients = machine.here.gradients
+    if gradients.computed and not gradients.reduced:
+        machine.here.gradients = Gradients(True, False, gradients.clipped | {(node, spelled)})
+
+
+def reduce(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
+    """Gradients are reduced over the replicas."""
+    for clipped, how in machine.here.gradients.clipped:
+        machine.emit(ClippedEarly(clipped, machine.context, how, spelled, int(node.lineno or 0)))
+    machine.here.gradients = Gradients(computed=True, reduced=True)
