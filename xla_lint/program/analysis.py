@@ -12,7 +12,11 @@ from xla_lint.program.flow import Flow
 from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.loops import Form
+from xla_lint.program.machine import CONSTRUCTORS, MODULE
 from xla_lint.program.objects import bound_to, is_generator, is_model, library_base
+from xla_lint.program.optimizers import report_outdated
+from xla_lint.program.project import Project
+from xla_lint.program.ranks import RANK
 from xla_lint.program.scope import runs_on_xla
 from xla_lint.program.state import State
 from xla_lint.program.values import (
@@ -28,7 +32,6 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
-    from xla_lint.program.project import Project
     from xla_lint.program.scope import Version
     from xla_lint.program.uses import Use
 
@@ -45,6 +48,7 @@ class Program:
     module: nodes.Module
     target: Version
     events: list[Event] = field(default_factory=list)
+    project: Project = field(default_factory=Project)
 
     @property
     def barrier(self) -> str:
@@ -59,7 +63,7 @@ def analyse(module: nodes.Module, project: Project, target: Version) -> Program:
     machine.rootless = True
     Roots(machine).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
-    return Program(module, target, [*machine.events, *loops])
+    return Program(module, target, [*machine.events, *loops], project)
 
 
 class Roots:
@@ -68,6 +72,7 @@ class Roots:
     def __init__(self, machine: Flow) -> None:
         self.machine = machine
         self.instances: dict[nodes.NodeNG, Instance] = {}
+        self.entries = MODULE
 
     def run(self) -> None:
         """Run every function that was not run yet, callers before callees where that can be told."""
@@ -84,6 +89,9 @@ class Roots:
             for function in reversed(functions):
                 if (function.name in mentioned) is wanted and function.node not in machine.visited:
                     self._run(function, self._form(function))
+        for instance in self.instances.values():
+            for value in instance.attributes.values():
+                report_outdated(machine, value)
 
     def _functions(self) -> list[Function]:
         found: list[Function] = []
@@ -122,6 +130,10 @@ class Roots:
             machine.loops.append(loop)
         before, machine.in_forward = machine.in_forward, form is Form.FORWARD
         machine.replicated = function.name == ENTRY and function.owner is None
+        if machine.replicated and function.node.args.args:
+            bound[function.node.args.args[0].name] = RANK
+        self.entries += 1
+        machine.entry = self.entries
         if is_generator(function.node):
             before_callback, machine.callback = machine.callback, True
             machine.activate(target, bound)
@@ -129,7 +141,8 @@ class Roots:
         else:
             callback = machine.callback
             machine.callback = is_callback(function)
-            machine.activate(target, bound)
+            returned, _ = machine.activate(target, bound)
+            report_outdated(machine, returned)
             machine.callback = callback
         machine.in_forward = before
         if loop is not None:
@@ -148,7 +161,9 @@ class Roots:
             init = machine.member(cls, "__init__")
             if isinstance(init, Function):
                 bound = bound_to(init, found)
+                entry, machine.entry = machine.entry, CONSTRUCTORS
                 machine.activate(bound, self._parameters(bound, None))
+                machine.entry = entry
             if model:
                 place_model(machine, found, Place.DEVICE, sure=False)
         return found

@@ -16,6 +16,7 @@ from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import Super, bound_to, is_generator, is_model, library_base, model_on_device
+from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
@@ -267,6 +268,9 @@ class Calls(Expressions):
             if dotted == "builtins.classmethod":
                 value.bound_class = True
                 return value
+        if dotted in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"):
+            self.call(self.evaluate(node), Arguments(node, [value]))
+            return value
         if isinstance(name, Function):
             decorator: Value = self.evaluate(node) if isinstance(node, nodes.Call) else name
             result = self.call(decorator, Arguments(node, [value]))
@@ -409,7 +413,7 @@ class Calls(Expressions):
             return SHAPE
         if name == "grad":
             born = max(self.here.segments) if value.place is Place.DEVICE else value.born
-            return value.like(grad=False, born=born, line=int(node.lineno or 0))
+            return value.like(grad=False, born=born, line=int(node.lineno or 0), origins=gradient_of(value))
         if name == "data":
             return value.alias(grad=False)
         if name in VIEWS:

@@ -11,6 +11,7 @@ from astroid import nodes
 
 from xla_lint.program.events import Changing, DataShape, Guard, How
 from xla_lint.program.machine import Arguments, Machine, device_tensors
+from xla_lint.program.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
     NO_TRAITS,
@@ -271,7 +272,7 @@ class Expressions(Machine):
             return Number(None if known is None else known is (op == "is"))
         if op in ("in", "not in"):
             self._membership(node, left_node, left, right)
-            return NUMBER
+            return Number(traits=left.traits & KEPT) if isinstance(left, Number) else NUMBER
         if isinstance(left, Number) and isinstance(right, Number):
             return compare_numbers(op, left, right)
         tensors = [option for side in (left, right) for option in options(side) if isinstance(option, Tensor)]
@@ -346,9 +347,12 @@ class Expressions(Machine):
         if value is NONE:
             return Truth(False)
         if isinstance(value, (Tensor, Choice)):
+            differs = False
             for option in options(value):
-                if isinstance(option, Tensor):
-                    self.read(node, None, option, How.BRANCH, "truth")
+                if isinstance(option, Tensor) and self.read(node, None, option, How.BRANCH, "truth"):
+                    differs |= not option.shared
+            if differs:
+                return Truth(None, {Guard.DATA}, {Guard.DATA})
             numbers = [option for option in options(value) if isinstance(option, Number)]
             return truth_of_number(join_all(numbers)) if numbers and len(numbers) == len(options(value)) else Truth()
         if isinstance(value, (Function, Class, Loader, Method)):
@@ -442,6 +446,8 @@ class Expressions(Machine):
             return self.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
         if isinstance(value, Text):
             return TEXT
+        if isinstance(value, Name) and value.dotted == ENVIRONMENT:
+            return environment_value(index)
         return UNKNOWN
 
     def _index_tensor(self, node: nodes.NodeNG, value: Tensor, index: Value, index_node: nodes.NodeNG) -> Value:

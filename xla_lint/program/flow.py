@@ -271,7 +271,7 @@ class Flow(Calls):
         ends: list[State | None] = []
         heaps: list[Changes] = []
         random = Guard.RANDOM in truth.if_true
-        operations, dead = self.operations, False
+        operations, dead, ended = self.operations, False, False
         self.tests.append(len(self.loops))
         for when, run, guards, facts in (
             (True, body, truth.if_true, truth.narrow_true),
@@ -282,8 +282,10 @@ class Flow(Calls):
             self.state = before.fork()
             self.guard(guards)
             self.narrow(facts)
+            departures = self._departures()
             run()
             dead |= self.state is None
+            ended |= self.state is None and self._departures() == departures
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
         self.tests.pop()
@@ -293,8 +295,13 @@ class Flow(Calls):
             if dead or self.operations > operations:
                 self.emit(HostChoice(test, self.context, "branch"))
         self.state = meet_all(ends)
-        if self.state is not None and len(ends) == 2 and all(end is not None for end in ends):
+        if self.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
             self.state.held = held
+
+    def _departures(self) -> int:
+        """How many paths left the function or the loop so far; one that raises ends the program instead."""
+        exits = self.exits[-1] if self.exits else Exits()
+        return len(self.frame.returns) + len(exits.breaks) + len(exits.continues)
 
     def _assert(self, node: nodes.Assert) -> None:
         truth = self.truth(node.test)
@@ -430,7 +437,8 @@ class Flow(Calls):
             if new is not old and differs(old, new):
                 return True
         return any(
-            isinstance(old, Value) and isinstance(new := current(owner, key), Value) and differs(old, new)
+            key == "moves"
+            or (isinstance(old, Value) and isinstance(new := current(owner, key), Value) and differs(old, new))
             for owner, key, old in self.store.since(mark)
         )
 

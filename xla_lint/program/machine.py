@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from xla_lint.program.values import Class, Function, Instance
 
 LONGEST_SOURCE = 48
+MODULE = 0
+CONSTRUCTORS = -1
+"""All constructors without a caller in sight: they run before any method of their object."""
 MOST_CALLS = 24
 """How deep calls are followed."""
 
@@ -53,6 +56,8 @@ class Machine(ABC):
         self.callback = False
         self.replicated = False
         self.rootless = False
+        self.entry = MODULE
+        """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
         """True while a function runs that has no caller in sight."""
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
@@ -214,6 +219,7 @@ class Machine(ABC):
         facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
         facts.setdefault("sure", all(tensor.sure for tensor in tensors))
         facts.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
+        facts.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
         facts.setdefault("shared", bool(tensors) and all(tensor.shared for tensor in tensors))
         if place is Place.HOST and all(tensor.made is not None for tensor in tensors):
             facts.setdefault("made", tensors[0].made)

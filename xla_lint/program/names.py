@@ -15,8 +15,14 @@ MODULES = {
     "torch.utils.data.sampler": "torch.utils.data",
     "torch.utils.tensorboard.writer": "torch.utils.tensorboard",
     "torch.nn.utils.clip_grad": "torch.nn.utils",
+    "torch.amp.autocast_mode": "torch.amp",
+    "torch.amp.grad_scaler": "torch.amp",
     "torch.autograd.grad_mode": "torch",
     "torch.autograd.anomaly_mode": "torch.autograd",
+    "torch.cuda.amp.autocast_mode": "torch.cuda.amp",
+    "torch.cuda.amp.grad_scaler": "torch.cuda.amp",
+    "torch_xla.amp.autocast_mode": "torch_xla.amp",
+    "torch_xla.amp.grad_scaler": "torch_xla.amp",
     "torch_xla.torch_xla": "torch_xla",
     "torch_xla.distributed.xla_multiprocessing": "torch_xla.distributed.xla_multiprocessing",
     "lightning.pytorch": "lightning",
@@ -26,6 +32,12 @@ MODULES = {
     "tqdm.notebook": "tqdm",
     "tqdm.std": "tqdm",
     "accelerate.accelerator": "accelerate",
+    "sagemaker.pytorch.estimator": "sagemaker.pytorch",
+    "sagemaker.pytorch.training_compiler.config": "sagemaker.pytorch",
+    "sagemaker.huggingface.estimator": "sagemaker.huggingface",
+    "sagemaker.huggingface.training_compiler.config": "sagemaker.huggingface",
+    "sagemaker.tensorflow.estimator": "sagemaker.tensorflow",
+    "sagemaker.tensorflow.training_compiler.config": "sagemaker.tensorflow",
     "transformers.data.data_collator": "transformers",
     "transformers.data": "transformers",
     "transformers.tokenization_utils_base": "transformers",
@@ -42,7 +54,7 @@ SUBMODULES_OF_NN = frozenset(
     "activation batchnorm container conv dropout embedding linear loss module normalization padding pooling rnn "
     "sparse transformer upsampling".split()
 )
-TORCH_SUBMODULES = frozenset({"adam", "adamw", "sgd", "optimizer", "lbfgs", "rmsprop", "adagrad", "rprop", "asgd"})
+TORCH_SUBMODULES = frozenset({"adam", "adamw", "sgd", "optimizer", "lbfgs", "rmsprop", "adagrad", "rprop", "asgd", "radam", "nadam"})
 
 STANDARD = frozenset(sys.stdlib_module_names)
 KNOWN_PACKAGES = frozenset(

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from astroid import nodes
 
-from xla_lint.program.values import Class, Function, Instance, Loader, Name, Stream, Tensor, Value, options
+from xla_lint.program.values import (
+    Choice,
+    Class,
+    Function,
+    Instance,
+    Loader,
+    Mapping,
+    Name,
+    Number,
+    Sequence,
+    Stream,
+    Tensor,
+    Trait,
+    Value,
+    options,
+)
 
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
@@ -87,3 +102,30 @@ def loader_of(value: Value) -> Loader | None:
                 if found is not None:
                     return found
     return None
+
+
+def loaders_of(value: Value) -> list[Loader]:
+    """Every loader that iterating a value may iterate, by path; empty where it may iterate something else."""
+    found = [option if isinstance(option, Loader) else loader_of(option) for option in options(value)]
+    known = [loader for loader in found if loader is not None]
+    return known if len(known) == len(found) else []
+
+
+def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
+    """Whether a value holds a number that is another one on each replica, so that it may split the data itself."""
+    if value is None or depth == 0:
+        return False
+    inner: tuple[Value | None, ...] = ()
+    if isinstance(value, Number):
+        return Trait.RANK in value.traits
+    if isinstance(value, Choice):
+        inner = value.options
+    elif isinstance(value, Instance):
+        inner = tuple(value.attributes.values())
+    elif isinstance(value, Sequence):
+        inner = (value.element, *(value.items or ()))
+    elif isinstance(value, Mapping):
+        inner = (value.element, *value.entries.values())
+    elif isinstance(value, Stream):
+        inner = (value.element, value.source, value.stop, *value.pieces)
+    return any(differs_between_replicas(item, depth - 1) for item in inner)

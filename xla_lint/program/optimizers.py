@@ -7,13 +7,16 @@ ones, also after `load_state_dict`, which leaves `param_groups[...]["params"]` a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import ClippedEarly, OptimizerStep, Outdated
+from xla_lint.program.machine import CONSTRUCTORS
 from xla_lint.program.state import Gradients
 from xla_lint.program.values import (
     Instance,
     Mapping,
+    Move,
     Origin,
     Place,
     Sequence,
@@ -58,15 +61,15 @@ def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
             yield from parts_of(value, depth - 1)
 
 
-def parameter_of(model: Instance) -> Tensor:
+def parameter_of(machine: Machine, model: Instance) -> Tensor:
     """Any parameter of a model."""
-    origins = frozenset(Origin(part, len(part.moves)) for part in parts_of(model))
+    origins = frozenset(Origin(part, len(part.moves), machine.entry) for part in parts_of(model))
     return Tensor(model.place, sure=model.sure, owner=model, origins=origins)
 
 
 def gradient_of(parameter: Tensor) -> frozenset[Origin]:
     """The origins of a parameter's gradient."""
-    return frozenset(Origin(origin.model, origin.moves, gradient=True) for origin in parameter.origins)
+    return frozenset(replace(origin, gradient=True) for origin in parameter.origins)
 
 
 def parameters_in(value: Value | None, depth: int = DEPTH) -> Iterator[Tensor]:
@@ -96,7 +99,7 @@ def move_parameters(machine: Machine, model: Instance, place: Place, node: nodes
     """Note that a move gives a model new parameters, if it does. The model is still in its old place."""
     for part in parts_of(model):
         if replaces(part, place):
-            machine.store.assign(part, "moves", (*part.moves, int(node.lineno or 0)))
+            machine.store.assign(part, "moves", (*part.moves, Move(int(node.lineno or 0), place, machine.entry)))
 
 
 def replaces(model: Instance, place: Place) -> bool:
@@ -134,10 +137,22 @@ def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
             for item in option.entries.values():
                 report_outdated(machine, item, depth - 1)
         elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
-            for origin in origins_of(option.attributes.get("params")):
-                if len(origin.model.moves) > origin.moves:
-                    machine.emit(Outdated(option.node, machine.context, origin.model.moves[origin.moves]))
-                    break
+            move = outdating(machine, origins_of(option.attributes.get("params")))
+            if move is not None:
+                machine.emit(Outdated(option.node, machine.context, move.line))
+
+
+def outdating(machine: Machine, origins: frozenset[Origin]) -> Move | None:
+    """The move that replaced parameters of these origins, where it is sure to have come after them.
+
+    Functions without a caller in sight may be called in any order. Only constructors come before all else.
+    """
+    for origin in origins:
+        for move in origin.model.moves[origin.moves :]:
+            after = origin.entry in (move.entry, CONSTRUCTORS)
+            if after and (move.place is Place.DEVICE or move.entry == machine.entry):
+                return move
+    return None
 
 
 # Gradients.

@@ -27,3 +27,15 @@ class Project:
             if any((folder / marker).exists() for marker in MARKERS):
                 return cls(folder)
         return cls(start)
+
+    def locate(self, written: str, beside: str | Path | None) -> Path | None:
+        """What a path in a module's source names: relative to the module's folder, else to the project's root.
+
+        None where nothing of that name lies there.
+        """
+        folders = [Path(beside).absolute().parent] if beside is not None else []
+        for folder in (*folders, *([self.root] if self.root is not None else [])):
+            path = folder / written
+            if path.exists():
+                return path
+        return None

@@ -38,9 +38,10 @@ class Domain(enum.Enum):
     XLA = "an XLA program"
     """Every rule speaks here."""
     ACCELERATE = "a program of Accelerate, which may run on XLA without naming it"
+    SAGEMAKER = "a script that launches training jobs on SageMaker"
 
 
-MARKS_OF = {Domain.ACCELERATE: b"Accelerator"}
+MARKS_OF = {Domain.ACCELERATE: b"Accelerator", Domain.SAGEMAKER: b"sagemaker"}
 """What the bytes of a module of this domain hold."""
 
 
@@ -93,8 +94,11 @@ def in_scope(module: nodes.Module, scope: Scope) -> bool:
 def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     """What a module takes part in; empty for a module that no rule has a say in."""
     found = {Domain.XLA} if in_scope(module, scope) else set()
-    if any(name in ACCELERATORS for name in imported(module)):
+    names = imported(module)
+    if any(name in ACCELERATORS for name in names):
         found.add(Domain.ACCELERATE)
+    if any(name.partition(".")[0] == "sagemaker" for name in names):
+        found.add(Domain.SAGEMAKER)
     return frozenset(found)
 
 
@@ -116,8 +120,11 @@ def runs_on_xla(module: nodes.Module) -> bool:
     return "_mp_fn" in module.locals or any(name.partition(".")[0] in ("torch_xla", "torchacc") for name in names)
 
 
-REQUIREMENT = re.compile(r"""torch[_-]xla(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(?P<version>\d+\.\d+)""")
 DECLARATIONS = ("pyproject.toml", "requirements.txt", "setup.cfg", "setup.py")
+REQUIREMENT = (
+    r"""(?<![\w.-]){package}(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(?P<major>\d+)(?:\.(?P<minor>\d+)|(?!\.?[\d*]))"""
+)
+"""A package's name and its first version clause."""
 
 
 def target_version(project: Project) -> Version:
@@ -125,21 +132,31 @@ def target_version(project: Project) -> Version:
     return declared_version(project.root) or NEWEST
 
 
-@lru_cache(maxsize=64)
 def declared_version(root: Path | None) -> Version | None:
     """The torch_xla release that a project's dependency declarations pin (`==`, `~=`, `<`), if any.
 
     A lower bound alone says nothing about the release in use.
     """
+    for op, version in requirements(root, "torch_xla"):
+        if op in ("==", "~=", "<="):
+            return min(version, NEWEST)
+        if op == "<":
+            return min(Version(version.major, max(version.minor - 1, 0)), NEWEST)
+    return None
+
+
+@lru_cache(maxsize=64)
+def requirements(root: Path | None, package: str) -> tuple[tuple[str, Version], ...]:
+    """What a project's dependency declarations ask of a package: the operator and the version of each clause.
+
+    `2` counts as 2.0; of a requirement with several clauses the first one is read.
+    """
+    pattern = re.compile(REQUIREMENT.replace("{package}", re.sub("[-_]", "[-_]", package)))
+    found: list[tuple[str, Version]] = []
     for path in [root / name for name in DECLARATIONS] if root else []:
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        for match in REQUIREMENT.finditer(text):
-            version = Version.parse(match["version"])
-            if match["op"] in ("==", "~=", "<="):
-                return min(version, NEWEST)
-            if match["op"] == "<":
-                return min(Version(version.major, max(version.minor - 1, 0)), NEWEST)
-    return None
+        found += ((m["op"], Version(int(m["major"]), int(m["minor"] or 0))) for m in pattern.finditer(text))
+    return tuple(found)

@@ -240,8 +240,18 @@ class Instance(Value):
     """The call that made it."""
     prepared: bool = False
     """True for what `Accelerator.prepare` returned."""
-    moves: tuple[int, ...] = ()
-    """For a model: the lines of the moves that gave it new parameters."""
+    moves: tuple[Move, ...] = ()
+    """For a model: the moves that gave it new parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move that gave a model new parameters."""
+
+    line: int
+    place: Place
+    entry: int
+    """The entry point of the program (`Machine.entry`) from which it is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +260,8 @@ class Origin:
 
     model: Instance
     moves: int
+    entry: int
+    """The entry point of the program (`Machine.entry`) from which it was asked for."""
     gradient: bool = False
     """True for the parameter's gradient."""
 

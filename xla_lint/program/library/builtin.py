@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
 DATA = Number(traits=frozenset({Trait.DATA}))
+KINDS: dict[type[Value], str] = {Mapping: "dict", Text: "str"}
+CONTAINERS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
+"""Types that are told apart for sure."""
 
 
 def first_node(arguments: Arguments) -> nodes.NodeNG | None:
@@ -56,7 +59,7 @@ def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if spelled == "round" and any(isinstance(o, Tensor) for o in options(value)):
         return machine.derived(arguments.node, [value])
     if machine.read(arguments.node, first_node(arguments), value, How.VALUE, f"{spelled}()"):
-        return DATA
+        return NUMBER if all(isinstance(o, Tensor) and o.shared for o in options(value)) else DATA
     if isinstance(value, Number):
         if spelled == "int" and value.const is not None:
             return Number(int(value.const), value.loops, value.traits)
@@ -267,6 +270,11 @@ def is_instance(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         if isinstance(value, (Number, Text, Sequence, Mapping)) and names == ["torch.Tensor"]:
             return Number(False)
     if isinstance(value, Tensor) and names and all(name.startswith("builtins.") for name in names):
+        return Number(False)
+    kind = "builtins." + ("tuple" if isinstance(value, Sequence) and value.frozen else KINDS.get(type(value), "?"))
+    if kind in names:
+        return Number(True)
+    if kind in CONTAINERS and names and set(names) <= CONTAINERS:
         return Number(False)
     return NUMBER
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from xla_lint.program.events import Autocast
 from xla_lint.program.names import is_foreign
-from xla_lint.program.values import UNKNOWN, Instance, Value
+from xla_lint.program.values import UNKNOWN, Instance, Text, Value
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -32,6 +33,12 @@ def enter(machine: Calls, manager: Value, body: Callable[[Value], None], node: n
         body(UNKNOWN)
         if machine.state is not None:
             machine.barrier(node, library.replace("torch_xla.debug.profiler", "xp"), silent=True)
+    elif isinstance(manager, Instance) and library == "torch.autocast":
+        context, recorded = machine.context, machine.operations
+        body(UNKNOWN)
+        kind = manager.attributes.get("device")
+        if isinstance(kind, Text) and manager.node is not None and machine.operations > recorded:
+            machine.emit(Autocast(manager.node, context, str(kind.const)))
     else:
         if manager is UNKNOWN or (library and not is_foreign(library)):
             machine.opaque()

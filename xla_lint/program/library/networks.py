@@ -122,11 +122,11 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
     if name in CHAINING:
         return receiver
     if name in ("parameters", "buffers"):
-        return Stream(parameter_of(receiver))
+        return Stream(parameter_of(machine, receiver))
     if name in ("named_parameters", "named_buffers"):
-        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(parameter_of(receiver))))
+        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(parameter_of(machine, receiver))))
     if name == "state_dict":
-        return Mapping({}, parameter_of(receiver))
+        return Mapping({}, parameter_of(machine, receiver))
     if name in ("modules", "children"):
         return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
     if name in ("named_modules", "named_children"):

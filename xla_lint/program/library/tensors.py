@@ -68,11 +68,13 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         return Sequence(None, SHAPE, True) if name == "size" else SHAPE
     if name in FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
-        return DATA if read else NUMBER
+        return DATA if read and not receiver.shared else NUMBER
     if name in MATERIALISING_FETCHES:
         machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
         return (
-            host_copy(receiver) if name == "cpu" else Sequence(None, DATA if receiver.place is Place.DEVICE else NUMBER)
+            host_copy(receiver)
+            if name == "cpu"
+            else Sequence(None, DATA if receiver.place is Place.DEVICE and not receiver.shared else NUMBER)
         )
     if name in COMPARING_FETCHES:
         machine.read(node, subject, Sequence([receiver, *arguments.positional]), How.VALUE, f".{name}()")

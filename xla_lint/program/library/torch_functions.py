@@ -49,7 +49,7 @@ def device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return Device(place if place is not None else Place.UNKNOWN)
 
 
-@function(*MODES, "torch.autocast", "torch.amp.autocast", "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
+@function(*MODES, "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
 def mode(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A context manager of torch; `no_grad()(f)` decorates too."""
     return Instance(None, dotted, node=arguments.node)

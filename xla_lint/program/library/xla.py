@@ -11,6 +11,7 @@ from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments, source_of
 from xla_lint.program.objects import bound_to
 from xla_lint.program.optimizers import reduce, step
+from xla_lint.program.ranks import RANK
 from xla_lint.program.values import (
     MATERIALISED,
     NONE,
@@ -25,7 +26,6 @@ from xla_lint.program.values import (
     Sequence,
     Tensor,
     Text,
-    Trait,
     Value,
     options,
 )
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
 XM = "torch_xla.core.xla_model."
-RANK = Number(traits=frozenset({Trait.RANK}))
 RANKS = (
     f"{XM}get_ordinal",
     f"{XM}get_local_ordinal",
@@ -112,17 +111,7 @@ def host_collective(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return NUMBER if dotted.endswith("mesh_reduce") else NONE
 
 
-@function(f"{XM}all_reduce", f"{XM}all_gather", f"{XM}all_to_all", f"{XM}reduce_scatter", f"{XM}collective_permute")
-def collective(machine: Calls, dotted: str, arguments: Arguments) -> Value:
-    """A collective inside the graph."""
-    last = dotted.rpartition(".")[2]
-    value = arguments.get(1 if last in ("all_reduce", "reduce_scatter") else 0) or UNKNOWN
-    if isinstance(value, Sequence):
-        return NONE
-    return machine.derived(arguments.node, [value])
-
-
-@function(f"{XM}reduce_gradients", f"{XM}wait_device_ops", f"{XM}set_rng_state", f"{XM}broadcast_master_param")
+@function(f"{XM}wait_device_ops", f"{XM}set_rng_state")
 def nothing(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """What neither reads nor cuts."""
     return NONE

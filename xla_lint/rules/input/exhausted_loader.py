@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LoopRun
+from xla_lint.program.loops import Form
 from xla_lint.program.objects import loaders_of
+from xla_lint.program.values import Stream
+from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
@@ -72,4 +75,10 @@ def repeats(loader: Loader, around: tuple[Loop, ...]) -> Loop | None:
     """The loop around that walks a single-pass loader more than once, None where there is none."""
     if not loader.single:
         return None
-    return next((loop for loop in around if loop not in loader.made and not loop.once), None)
+    outside = (loop for loop in around if loop not in loader.made)
+    return next((loop for loop in outside if loop.form is Form.LOOP and not once(loop)), None)
+
+
+def once(loop: Loop) -> bool:
+    """True for `range(1)`."""
+    return isinstance(loop.iterable, Stream) and constant(loop.iterable.stop) == 1

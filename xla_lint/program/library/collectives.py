@@ -1,0 +1,103 @@
+"""Collectives of torch_xla and `torch.distributed`: what every replica has to call, and what it makes the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.library.registry import function
+from xla_lint.program.optimizers import parameters_in, reduce
+from xla_lint.program.ranks import environment_value
+from xla_lint.program.values import NONE, UNKNOWN, Place, Sequence, Tensor, Value, options
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+XM = "torch_xla.core.xla_model."
+DIST = "torch.distributed."
+SHARING = frozenset({"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "collective_broadcast"})
+"""The collectives after which every replica holds the same values."""
+IN_GRAPH = (
+    "all_reduce", "all_gather", "all_to_all", "reduce_scatter", "collective_permute", "collective_broadcast",
+    "all_gather_bucketized", "reduce_scatter_bucketized",
+)  # fmt: skip
+IN_PLACE = (
+    "all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "reduce_scatter",
+    "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "gather", "scatter",
+)  # fmt: skip
+ON_HOST = (
+    "barrier", "monitored_barrier", "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
+)  # fmt: skip
+
+
+@function(*(XM + name for name in IN_GRAPH))
+def collective(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A collective inside the graph: it returns its result, or changes a list of tensors in place."""
+    last = dotted.rpartition(".")[2]
+    machine.collective(arguments.node, f"xm.{last}")
+    value = arguments.get(1 if "reduce" in last else 0) or UNKNOWN
+    if last == "all_reduce":
+        note_reduction(machine, value, arguments, "xm.all_reduce")
+    if isinstance(value, Sequence):
+        change_in_place(machine, value, last)
+        return NONE
+    return machine.derived(arguments.node, [value], collective=True, shared=last in SHARING)
+
+
+@function(*(DIST + name for name in IN_PLACE))
+def distributed(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A collective that changes its first argument in place."""
+    last = dotted.rpartition(".")[2]
+    machine.collective(arguments.node, f"torch.distributed.{last}")
+    value = arguments.get(0) or next(iter(arguments.keywords.values()), UNKNOWN)
+    if last in ("all_reduce", "reduce_scatter", "reduce_scatter_tensor"):
+        note_reduction(machine, value, arguments, f"torch.distributed.{last}")
+    change_in_place(machine, value, last)
+    return NONE
+
+
+@function(*(DIST + name for name in ON_HOST), f"{XM}broadcast_master_param")
+def meeting(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A collective that changes no tensor in sight."""
+    machine.collective(arguments.node, dotted.replace(XM, "xm."))
+    return NONE
+
+
+@function(f"{XM}reduce_gradients", f"{XM}all_reduce_bucketized_gradients")
+def reduce_gradients(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The gradients of an optimizer, or a list of them, are reduced."""
+    spelled = dotted.replace(XM, "xm.")
+    machine.collective(arguments.node, spelled)
+    reduce(machine, arguments.node, spelled)
+    return NONE
+
+
+@function(f"{XM}do_on_ordinals")
+def on_some(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A function runs on some replicas, with host copies of its data, and a rendezvous ends the call."""
+    machine.hand_over(arguments)
+    machine.barrier(arguments.node, "xm.do_on_ordinals", silent=True)
+    return UNKNOWN
+
+
+@function("os.getenv", "os.environ.get")
+def environment(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A variable of the environment."""
+    return environment_value(arguments.get(0, "key") or UNKNOWN)
+
+
+def note_reduction(machine: Calls, value: Value, arguments: Arguments, spelled: str) -> None:
+    """A reduction is one of gradients unless it is known to be of something else."""
+    tensors = list(parameters_in(value))
+    if not tensors or any(origin.gradient for tensor in tensors for origin in tensor.origins):
+        reduce(machine, arguments.node, spelled)
+
+
+def change_in_place(machine: Calls, value: Value, name: str) -> None:
+    """Let device tensors hold a collective's result."""
+    for option in options(value):
+        for tensor in parameters_in(option):
+            if isinstance(tensor, Tensor) and tensor.place is Place.DEVICE:
+                machine.store.assign(tensor, "born", max(machine.here.segments))
+                machine.store.assign(tensor, "collective", True)
+                machine.store.assign(tensor, "shared", name in SHARING)

@@ -1,0 +1,88 @@
+"""Mixed precision: `autocast` and gradient scalers, of torch and of torch_xla."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Autocast
+from xla_lint.program.library.registry import function, objects
+from xla_lint.program.optimizers import clip, step
+from xla_lint.program.values import (
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Function,
+    Instance,
+    Mapping,
+    Number,
+    Sequence,
+    Tensor,
+    Text,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+AUTOCAST = "torch.autocast"
+CUDA_AUTOCAST = "torch.cuda.amp.autocast"
+SCALER = "torch.amp.GradScaler"
+XLA_SCALER = "torch_xla.amp.GradScaler"
+
+
+@function(AUTOCAST, "torch.amp.autocast", CUDA_AUTOCAST)
+def autocast(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A region of mixed precision for one kind of device."""
+    cuda = dotted == CUDA_AUTOCAST
+    kind = Text("cuda") if cuda else arguments.get(0, "device_type")
+    enabled = arguments.get(0 if cuda else 2, "enabled")
+    made = Instance(None, AUTOCAST, node=arguments.node)
+    off = isinstance(enabled, Number) and enabled.const is not None and not enabled.const
+    if isinstance(kind, Text) and kind.const is not None and kind.const != "xla" and not off:
+        made.attributes["device"] = kind
+    return made
+
+
+@objects(AUTOCAST)
+def decorate(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """The region as a decorator."""
+    assert isinstance(receiver, Instance)
+    value = arguments.get(0)
+    if name != "__call__" or not isinstance(value, Function):
+        return None
+    kind = receiver.attributes.get("device")
+    if isinstance(kind, Text) and receiver.node is not None:
+        machine.emit(Autocast(receiver.node, machine.context, str(kind.const)))
+    return value
+
+
+@function(SCALER, "torch.cuda.amp.GradScaler", XLA_SCALER)
+def scaler(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A gradient scaler."""
+    library = XLA_SCALER if dotted == XLA_SCALER else SCALER
+    return Instance(None, library, dict(arguments.keywords), node=arguments.node)
+
+
+@objects(SCALER, XLA_SCALER)
+def scaler_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A scaler multiplies losses, and steps an optimizer if the gradients are finite."""
+    value = arguments.get(0) or UNKNOWN
+    if name == "scale":
+        if isinstance(value, Sequence):
+            return value
+        tensors = [option for option in options(value) if isinstance(option, Tensor)]
+        return machine.derived(arguments.node, tensors) if tensors else UNKNOWN
+    if name == "unscale_":
+        clip(machine, arguments.node, "unscale_")
+        return NONE
+    if name == "step":
+        step(machine, value, arguments.node)
+        for option in options(value):
+            if isinstance(option, Instance):
+                machine.optimizer_step(arguments.node, option.place)
+        return NONE
+    if name == "state_dict":
+        return Mapping({}, NUMBER)
+    return NUMBER if name in ("get_scale", "is_enabled", "get_growth_interval") else NONE

@@ -1,0 +1,22 @@
+"""SageMaker's Python SDK: what an estimator is given as its compiler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.library.registry import function
+from xla_lint.program.values import Instance, Value
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+
+@function(
+    "sagemaker.pytorch.TrainingCompilerConfig",
+    "sagemaker.huggingface.TrainingCompilerConfig",
+    "sagemaker.tensorflow.TrainingCompilerConfig",
+)
+def compiler_config(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The Training Compiler's configuration; an estimator takes that of its own package alone."""
+    return Instance(None, dotted, dict(arguments.keywords), node=arguments.node)

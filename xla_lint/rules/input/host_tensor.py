@@ -1,0 +1,86 @@
+"""`xla-host-tensor`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Transfer
+from xla_lint.program.loops import Form
+from xla_lint.program.values import Place, Tensor
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.wording import where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Context, Event
+    from xla_lint.program.loops import Loop
+    from xla_lint.rules.base import Finding
+
+
+class HostTensor(Rule):
+    """A tensor is built on the host in step code and then moved to the device.
+
+    ## What it does
+    Finds tensors made from nothing but numbers in step code (`torch.randn`, `torch.zeros`, `torch.arange` and the
+    like, and what is computed from them) that are moved to the device with `.to(device)`. The finding stands at the
+    transfer.
+
+    ## Why it matters
+    Every step then transfers a whole tensor from the host, and the random numbers are drawn on the host. With
+    `device=` the device computes the tensor as part of the step's graph, and nothing is transferred.
+
+    ## What to write instead
+    ```python
+    noise = torch.randn(x.shape, device=x.device)
+    ```
+
+    What is the same in every step belongs before the loop.
+
+    ## When it is fine
+    The batch itself comes from the host, synthetic batches included. A tensor that holds a host value which changes
+    every step must travel anyway, and so must numbers drawn with a `torch.Generator` of the host.
+    """
+
+    symbol = "xla-host-tensor"
+    number = "9758"
+    severity = Severity.REFACTOR
+    message = (
+        "a tensor is built on the host%(where)s and then moved: a transfer every step that the device could spare;"
+        " build it with device=, or before the loop if it is the same in every step"
+    )
+    listens = (Transfer,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report transfers of tensors that the step itself built on the host."""
+        if not isinstance(event, Transfer) or not isinstance(event.value, Tensor) or event.place is not Place.DEVICE:
+            return
+        step = event.context.step
+        if step is None or event.context.periodic or not within(event.value.made, step):
+            return
+        if self._has_batch(step, event.context):
+            sure = event.sure and event.value.sure and step.sure
+            sureness = Confidence.HIGH if sure else Confidence.INFERENCE
+            yield self.finding(event.node, sureness, where=where(event.context))
+
+    def _has_batch(self, step: Loop, context: Context) -> bool:
+        """Whether the step gets its batch from elsewhere, so that what it builds itself is none."""
+        if step.form is not Form.LOOP or step.loader is not None:
+            return True
+        return any(
+            isinstance(other, Transfer)
+            and isinstance(other.value, Tensor)
+            and other.value.made is None
+            and other.origin is not Place.DEVICE
+            and step in other.context.loops
+            for other in self.program.events
+        )
+
+
+def within(loop: Loop | None, outer: Loop) -> bool:
+    """Whether a loop is another one, or stands inside it."""
+    while loop is not None:
+        if loop is outer:
+            return True
+        loop = loop.parent
+    return False

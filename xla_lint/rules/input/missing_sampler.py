@@ -1,0 +1,80 @@
+"""`xla-missing-sampler`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LoaderBuilt
+from xla_lint.program.objects import differs_between_replicas, library_base
+from xla_lint.program.values import UNKNOWN, Instance
+from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.calls import calls
+from xla_lint.rules.input.frameworks import framework_feeds
+from xla_lint.rules.input.samplers import walks_everything
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.values import Value
+    from xla_lint.rules.base import Finding
+
+ITERABLE = "torch.utils.data.IterableDataset"
+SPMD = "torch_xla.runtime.use_spmd"
+
+
+class MissingSampler(Rule):
+    """Several replicas train, and the `DataLoader` has no distributed sampler.
+
+    ## What it does
+    Finds `DataLoader` calls in code that several replicas run (reached from `torch_xla.launch`, `xmp.spawn` or
+    `_mp_fn`) whose batches reach a training loop, without a sampler that gives each replica its own part of the
+    rows. The finding stands at the `DataLoader` call.
+
+    ## Why it matters
+    Every replica walks the whole dataset. With the same seed all of them see the same batches, so that eight
+    replicas do the work of one. With different seeds an epoch takes as long as on one replica.
+
+    ## What to write instead
+    ```python
+    sampler = DistributedSampler(rows, num_replicas=xr.world_size(), rank=xr.global_ordinal(), shuffle=True)
+    loader = DataLoader(rows, batch_size=32, sampler=sampler, drop_last=True)
+    ```
+
+    And call `sampler.set_epoch(epoch)` at the start of each epoch.
+
+    ## When it is fine
+    The dataset gives each replica its own rows: an `IterableDataset` that shards itself, or one that is built from
+    the replica's ordinal. Evaluation loops, SPMD programs (one process drives all devices), and loaders that
+    Accelerate, Lightning or the Trainer of Transformers shard are not reported.
+    """
+
+    symbol = "xla-missing-sampler"
+    number = "9753"
+    severity = Severity.ERROR
+    message = (
+        "every replica trains on all rows of this DataLoader, which feeds the training loop of line %(line)s: pass"
+        " sampler=DistributedSampler(dataset, num_replicas=xr.world_size(), rank=xr.global_ordinal())"
+    )
+    listens = (LoaderBuilt,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report loaders of replicated training loops that split nothing."""
+        if not isinstance(event, LoaderBuilt) or not event.context.replicated or event.loader.unpacked:
+            return
+        loader = event.loader
+        training = next((loop for loop in loader.loops if loop.trains), None)
+        if training is None or not walks_everything(loader.sampler) or may_be_split(loader.dataset):
+            return
+        if not calls(self.program, SPMD) and not framework_feeds(self.program):
+            yield self.finding(event.node, line=str(training.line))
+
+
+def may_be_split(dataset: Value) -> bool:
+    """Whether a dataset may hold other rows on each replica."""
+    if dataset is UNKNOWN or differs_between_replicas(dataset):
+        return True
+    if not isinstance(dataset, Instance):
+        return False
+    base = library_base(dataset.cls) if dataset.cls is not None else dataset.library
+    return base == ITERABLE or (not base.startswith(("torch.", "torchvision.")) and bool(base))

@@ -1,0 +1,82 @@
+"""`xla-sampler-without-epoch`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import LoopRun
+from xla_lint.program.loops import Form
+from xla_lint.rules.arguments import constant
+from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.calls import calls_of
+from xla_lint.rules.input.frameworks import framework_feeds
+from xla_lint.rules.input.samplers import DISTRIBUTED, distributed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.values import Instance, Value
+    from xla_lint.rules.base import Finding
+
+
+class SamplerWithoutEpoch(Rule):
+    """An epoch loop never tells its `DistributedSampler` which epoch it is.
+
+    ## What it does
+    Finds epoch loops around a training loop whose loader has a shuffling `DistributedSampler`, where
+    `set_epoch` is never called on that sampler. The finding stands at the epoch loop. The rule is advice: it is off
+    unless enabled.
+
+    ## Why it matters
+    The sampler shuffles by its seed and its epoch. Without `set_epoch` every epoch walks the rows in the same order,
+    and each replica sees the same part of them every time.
+
+    ## What to write instead
+    ```python
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+        for x, y in loader:
+            ...
+    ```
+
+    ## When it is fine
+    With `shuffle=False`. Where one epoch is trained only, or a framework calls `set_epoch`.
+    """
+
+    symbol = "xla-sampler-without-epoch"
+    number = "9755"
+    severity = Severity.ADVICE
+    message = (
+        "the epoch loop of line %(line)s never calls set_epoch on the DistributedSampler of line %(built)s: every epoch"
+        " walks the rows in the same order; call sampler.set_epoch(epoch) at its start"
+    )
+    listens = (LoopRun,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report epoch loops that leave the sampler at epoch 0."""
+        if not isinstance(event, LoopRun) or not event.loop.trains or event.loop.loader is None:
+            return
+        loader = event.loop.loader.host
+        sampler = distributed(loader.sampler)
+        epochs = next((loop for loop in reversed(event.context.loops) if loop not in loader.made), None)
+        if sampler is None or epochs is None or epochs.form is not Form.LOOP or not shuffles(sampler):
+            return
+        if not self._told(sampler) and not framework_feeds(self.program):
+            built = str(sampler.node.lineno) if sampler.node is not None else "?"
+            yield self.finding(epochs.node, line=str(epochs.line), built=built)
+
+    def _told(self, sampler: Instance) -> bool:
+        """Whether `set_epoch` is called on this sampler, or on something that may be it."""
+        known: dict[nodes.NodeNG | None, Value | None] = {
+            call.node: call.receiver for call in calls_of(self.program, f"{DISTRIBUTED}.set_epoch")
+        }
+        mentioned = self.program.module.nodes_of_class(nodes.Attribute)
+        return any(known.get(node.parent, sampler) is sampler for node in mentioned if node.attrname == "set_epoch")
+
+
+def shuffles(sampler: Instance) -> bool:
+    """Whether a sampler's order changes from epoch to epoch at all."""
+    return constant(sampler.attributes.get("shuffle")) is not False

@@ -1,0 +1,1 @@
+"""SageMaker: how a training job is launched."""
