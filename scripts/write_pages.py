@@ -1,4 +1,4 @@
-"""Write docs/rules/ anew: one page a rule, and the index by family."""
+"""Write docs/rules/ anew, one page a rule and the index by family, and docs/guides.md."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xla_lint.knowledge.guides import guides
 from xla_lint.pages import SEVERITIES, family, page
 from xla_lint.rules import all_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xla_lint.knowledge.guides import Point
     from xla_lint.rules.base import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "rules"
+GUIDES = ROOT / "docs" / "guides.md"
 
 
 def pages() -> dict[str, str]:
@@ -38,6 +43,38 @@ def index() -> str:
     return "\n".join([*lines, ""])
 
 
+def guides_page() -> str:
+    """What the user guides tell people to do, and what finds a violation."""
+    table = guides()
+    lines = [
+        "# What the user guides say",
+        "",
+        "Written by `scripts/write_pages.py` from `xla_lint/knowledge/guides.json`; do not edit.",
+        "",
+        "Three guides have taught many people to train on XLA devices through SageMaker and Accelerate. Here is each "
+        "thing that they tell people to do, with the rule that finds code which does not, or pylint's own message, or "
+        "why no linter can. A snippet in `tests/guides/` violates each point that is checked, and a test sees that the "
+        "rule fires. The mistakes in the guides themselves follow.",
+    ]
+    for guide in table.guides:
+        where = f" <{guide.address}>" if guide.address else ""
+        lines += ["", f"## {guide.title}", "", f"Points {guide.key}.{where}", ""]
+        lines += _points("what to do", (point for point in table.points if point.guide == guide.key))
+    lines += ["", "## Mistakes in the guides", "", "Code that users paste.", ""]
+    lines += _points("the code, and what happens", table.mistakes)
+    return "\n".join([*lines, ""])
+
+
+def _points(head: str, points: Iterable[Point]) -> list[str]:
+    rows = [f"| point | {head} | what finds it |", "|---|---|---|"]
+    for point in points:
+        found = [f"[`{symbol}`](rules/{symbol}.md)" for symbol in point.checks]
+        found += [f"pylint's `{symbol}`" for symbol in point.pylint]
+        answer = ", ".join(found) or f"Nothing. {point.reason}"
+        rows.append(f"| {point.number} | {point.says} | {answer} |".replace("\n", " "))
+    return rows
+
+
 def main() -> None:
     """Replace the pages: those of rules that are gone disappear."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -47,6 +84,7 @@ def main() -> None:
             path.unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    GUIDES.write_text(guides_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.api_uses import api_uses
+from xla_lint.program.environment import environment_sets
 from xla_lint.program.events import Event, LoopRun
 from xla_lint.program.flow import Flow
 from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.library.networks import place_model
+from xla_lint.program.live import LiveCode
 from xla_lint.program.loops import Form
 from xla_lint.program.machine import CONSTRUCTORS, MODULE
 from xla_lint.program.objects import bound_to, is_generator, is_model, library_base
@@ -63,7 +66,9 @@ def analyse(module: nodes.Module, project: Project, target: Version) -> Program:
     machine.rootless = True
     Roots(machine).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
-    return Program(module, target, [*machine.events, *loops], project)
+    code = LiveCode(module, target)
+    stated = [*api_uses(code), *environment_sets(code)]
+    return Program(module, target, [*machine.events, *loops, *stated], project)
 
 
 class Roots:
@@ -73,6 +78,8 @@ class Roots:
         self.machine = machine
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
+        self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
+        """What initialises the runtime as the module is imported."""
 
     def run(self) -> None:
         """Run every function that was not run yet, callers before callees where that can be told."""
@@ -80,6 +87,7 @@ class Roots:
         if machine.state is None:
             machine.state = State(machine.globals.env, frozenset(), frozenset({1}))
         machine.globals.env = machine.here.env
+        self.touched = machine.here.touched
         functions = list(self._functions())
         for function in functions:
             if hook_parameters(function) is not None:
@@ -119,7 +127,7 @@ class Roots:
         machine = self.machine
         if machine.budget <= 0 or isinstance(function.node, nodes.Lambda):
             return
-        machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}))
+        machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
         machine.frame = machine.globals
         target = function
         if function.owner is not None and not function.static:

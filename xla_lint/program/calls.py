@@ -20,6 +20,7 @@ from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
+    NO_TRAITS,
     NONE,
     NUMBER,
     TEXT,
@@ -358,7 +359,8 @@ class Calls(Expressions):
         if isinstance(value, Tensor):
             return self._tensor_attribute(value, name, node)
         if isinstance(value, Choice):
-            found = [self.attribute(o, name, node) for o in value.options if o is not NONE]
+            on_xla = [o for o in value.options if isinstance(o, Device) and o.place is Place.DEVICE]
+            found = [self.attribute(o, name, node) for o in on_xla or value.options if o is not NONE]
             return join_all(found)
         if isinstance(value, Class):
             member = self.member(value, name)
@@ -495,7 +497,8 @@ class Calls(Expressions):
         if value.source is not None:
             return self.iterate(value.source, loop, node)
         if value.counted:
-            return Number(None, frozenset({loop}) if loop is not None else frozenset())
+            traits = value.element.traits if isinstance(value.element, Number) else NO_TRAITS
+            return Number(None, frozenset({loop}) if loop is not None else frozenset(), traits)
         return value.element
 
     def _iterate_loader(self, value: Loader, loop: Loop | None, node: nodes.NodeNG) -> Value:

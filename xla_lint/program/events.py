@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.knowledge.api import Life
     from xla_lint.program.loops import Loop
     from xla_lint.program.values import Instance, Loader, Logger, Number, Place, Tensor, Value
 
@@ -25,6 +26,7 @@ class Guard(enum.Enum):
     RANK = "some replicas only"
     DATA = "a value read from the device"
     RANDOM = "a random number drawn on the host"
+    SETTING = "something that the source does not decide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,10 @@ class Forward(Event):
     """A model is called with device tensors, or lives on the device."""
 
     model: Instance
+    place: Place
+    """Where the model lives here."""
+    prepared: bool
+    """True where `Accelerator.prepare` has had it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,6 +256,8 @@ class Outdated(Event):
 
     moved: int
     """The line of the move that replaced them."""
+    sure: bool
+    """False where a link of the evidence is a convention."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,6 +279,20 @@ class Collective(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Save(Event):
+    """Values are written to a file, or hooks are set that write them."""
+
+    spelled: str
+    what: str
+    """The source of what is saved."""
+    place: Place
+    """DEVICE if it surely holds device tensors, HOST if it surely holds none."""
+    sure: bool
+    collective: bool
+    """True where its graph holds a collective."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Autocast(Event):
     """Operations on the device are recorded under `torch.autocast` for another kind of device.
 
@@ -278,6 +300,11 @@ class Autocast(Event):
     """
 
     device: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankIndex(Event):
+    """Something is indexed by a number that differs between replicas: each takes a part of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,10 +318,47 @@ class SplitPrepare(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Launch(Event):
+    """Replicas are started, more than one."""
+
+    touched: frozenset[tuple[nodes.NodeNG, str]]
+    """What has initialised the XLA runtime before, on every path: each call and its dotted name."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedApi:
+    """A name of torch_xla, or an argument of one, where it is used."""
+
+    spelled: str
+    life: Life
+    importable: bool = True
+    """False where it is imported as a module and is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApiUse(Event):
+    """Names or arguments that not every release has are used where no guard answers for their absence."""
+
+    uses: tuple[UsedApi, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnvironmentSet(Event):
+    """An environment variable is set."""
+
+    name: str
+    value: str | None
+    """None where the source does not say it."""
+    late: bool
+    """True where torch_xla has been imported before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LibraryCall(Event):
     """A call of something outside the project, under its canonical dotted name.
 
-    Methods of library objects are spelled with the class: `transformers.PreTrainedTokenizer.pad`.
+    Methods of library objects are spelled with the class: `transformers.PreTrainedTokenizer.pad`. Moves of what is
+    not known at all are spelled `?.to` and `?.cuda`.
     """
 
     name: str

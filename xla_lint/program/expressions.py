@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from astroid import nodes
 
-from xla_lint.program.events import Changing, DataShape, Guard, How
+from xla_lint.program.events import Changing, DataShape, Guard, How, RankIndex
+from xla_lint.program.imports import is_none_constant
 from xla_lint.program.machine import Arguments, Machine, device_tensors
+from xla_lint.program.objects import differs_between_replicas
 from xla_lint.program.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
@@ -150,10 +152,17 @@ class Expressions(Machine):
         if use.is_loss:
             return self.tensor(node, Place.DEVICE, grad=True, sure=False)
         if use.is_optimizer:
-            return Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False)
+            return self._kept(path, Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False))
         if use.is_model:
-            return Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False)
+            return self._kept(path, Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False))
         return UNKNOWN
+
+    def _kept(self, path: str, value: Instance) -> Instance:
+        """The same object for an attribute of `self` wherever it is used."""
+        owner = self.lookup("self") if path.startswith("self.") else UNKNOWN
+        if isinstance(owner, Instance):
+            self.store.put(owner.attributes, path.removeprefix("self."), value)
+        return value
 
     def _named(self, node: nodes.NamedExpr) -> Value:
         value = self.evaluate(node.value)
@@ -222,8 +231,10 @@ class Expressions(Machine):
 
     def _unary(self, node: nodes.UnaryOp) -> Value:
         if node.op == "not":
-            truth = self.truth(node.operand).negated()
-            return number_of(truth)
+            truth, operand = self._truth_and_value(node.operand)
+            number = number_of(truth.negated())
+            fact = isinstance(operand, Number) and Trait.FACT in operand.traits
+            return replace(number, traits=number.traits | FACT) if fact else number
         value = self.evaluate(node.operand)
         if isinstance(value, Number):
             if node.op == "-" and value.const is not None:
@@ -248,6 +259,9 @@ class Expressions(Machine):
             self.state = entry
         if all(isinstance(value, Number) for value in values):
             last = truth_of_number(values[-1]) if isinstance(values[-1], Number) else Truth()
+            deciding = node.op == "or"
+            if any(isinstance(v, Number) and v.const is deciding and Trait.FACT in v.traits for v in values):
+                return Number(deciding, traits=FACT)
             return number_of(combine(node.op, [*truths, last]))
         return join_all(values)
 
@@ -318,6 +332,9 @@ class Expressions(Machine):
         truth.narrow_true, truth.narrow_false = narrowing(node)
         if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
             truth.known = None
+        if truth.known is None and is_setting(node, value):
+            truth.if_true.add(Guard.SETTING)
+            truth.if_false.add(Guard.SETTING)
         return truth, value
 
     def _truth_of_boolean(self, node: nodes.BoolOp) -> tuple[Truth, Value]:
@@ -341,7 +358,7 @@ class Expressions(Machine):
     def _truth_of_value(self, node: nodes.NodeNG, value: Value) -> Truth:
         if isinstance(value, Number):
             truth = truth_of_number(value)
-            if not isinstance(node, (nodes.Compare, nodes.Call)):
+            if not isinstance(node, (nodes.Compare, nodes.Call)) and Trait.FACT not in value.traits:
                 truth.known = None
             return truth
         if value is NONE:
@@ -415,6 +432,8 @@ class Expressions(Machine):
             index: Value = self._slice(node.slice)
         else:
             index = self.evaluate(node.slice)
+        if any(differs_between_replicas(part) for part in (index.parts if isinstance(index, Slice) else [index])):
+            self.emit(RankIndex(node, self.context))
         results = [self.subscript(node, option, index, node.slice) for option in options(value) if option is not NONE]
         return join_all(results)
 
@@ -773,6 +792,7 @@ def compare_numbers(op: str, left: Number, right: Number) -> Number:
     const: bool | None = None
     if left.const is not None and right.const is not None and op in COMPARISONS:
         const = COMPARISONS[op](left.const, right.const)
+        traits |= (left.traits | right.traits) & FACT
     return Number(const, left.loops | right.loops if not counted else frozenset(), traits)
 
 
@@ -819,7 +839,7 @@ def combine(op: str, truths: list[Truth]) -> Truth:
         if truth.known is None:
             known = None
     undecided = [truth for truth in truths if truth.known is not True] or truths
-    either = {Guard.RANK, Guard.DATA, Guard.RANDOM}
+    either = {Guard.RANK, Guard.DATA, Guard.RANDOM, Guard.SETTING}
     if_false = set.intersection(*(truth.if_false for truth in undecided))
     if_false |= {guard for truth in undecided for guard in truth.if_false & either}
     return Truth(
@@ -858,6 +878,15 @@ def is_structural(node: nodes.Compare, value: Value) -> bool:
     """True for a test whose answer no default and no flag on the command line changes: identity, or the device."""
     fact = isinstance(value, Number) and Trait.FACT in value.traits
     return fact or (len(node.ops) == 1 and node.ops[0][0] in ("is", "is not"))
+
+
+def is_setting(node: nodes.NodeNG, value: Value) -> bool:
+    """True for a test of which nothing is known: a flag, an option, a name."""
+    if isinstance(node, nodes.Compare) and any(is_none_constant(right) for _, right in node.ops):
+        return False
+    if isinstance(value, Number):
+        return not value.loops and not value.traits
+    return all(option is UNKNOWN or isinstance(option, (Text, Number)) for option in options(value))
 
 
 def is_none(value: Value) -> bool | None:

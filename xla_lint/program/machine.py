@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.events import Barrier, CallSite, Collective, Context, Event, Forward, Guard, Held, How, Read, SplitStep
+from xla_lint.program.events import (
+    Barrier,
+    CallSite,
+    Collective,
+    Context,
+    Event,
+    Forward,
+    Guard,
+    Held,
+    How,
+    Read,
+    SplitStep,
+)
 from xla_lint.program.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.state import Frame, Gradients, Phase, State, Store
 from xla_lint.program.uses import Uses, uses_in
@@ -277,7 +289,7 @@ class Machine(ABC):
         if not silent:
             self.emit(Barrier(node, self.context, spelled, not state.work))
         for depth, loop in enumerate(self.loops, 1):
-            inner = {held.guard for held in state.held if held.depth >= depth}
+            inner = {held.guard for held in state.held if held.depth >= depth} - {Guard.SETTING}
             if all(site.node is not node for site in loop.cuts):
                 conditional = bool(inner) or any(test >= depth for test in self.tests)
                 loop.cuts.append(CutSite(node, Guard.PERIODIC in inner, conditional, spelled))
@@ -308,7 +320,7 @@ class Machine(ABC):
 
     def forward(self, node: nodes.NodeNG, model: Instance) -> None:
         """A model on the device is called."""
-        self.emit(Forward(node, self.context, model))
+        self.emit(Forward(node, self.context, model, model.place, model.prepared))
         if self.loop is not None:
             self.loop.model = True
         if self.here.grad and self.here.phase is None:
@@ -331,7 +343,7 @@ class Machine(ABC):
             and phase.cut is not None
             and phase.done == done
             and phase.loop is self.loop
-            and phase.held >= self.here.held
+            and phase.held >= {held for held in self.here.held if held.guard is not Guard.SETTING}
             and all(held.guard is not Guard.PERIODIC or held.depth < len(self.loops) for held in self.here.held)
         ):
             self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))

@@ -137,21 +137,23 @@ def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
             for item in option.entries.values():
                 report_outdated(machine, item, depth - 1)
         elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
-            move = outdating(machine, origins_of(option.attributes.get("params")))
-            if move is not None:
-                machine.emit(Outdated(option.node, machine.context, move.line))
+            for origin in origins_of(option.attributes.get("params")):
+                move = outdating(machine, origin)
+                if move is not None:
+                    sure = origin.model.node is not None and origin.model.sure
+                    machine.emit(Outdated(option.node, machine.context, move.line, sure))
+                    break
 
 
-def outdating(machine: Machine, origins: frozenset[Origin]) -> Move | None:
-    """The move that replaced parameters of these origins, where it is sure to have come after them.
+def outdating(machine: Machine, origin: Origin) -> Move | None:
+    """The move that replaced the parameters of an origin, where it is sure to have come after them.
 
     Functions without a caller in sight may be called in any order. Only constructors come before all else.
     """
-    for origin in origins:
-        for move in origin.model.moves[origin.moves :]:
-            after = origin.entry in (move.entry, CONSTRUCTORS)
-            if after and (move.place is Place.DEVICE or move.entry == machine.entry):
-                return move
+    for move in origin.model.moves[origin.moves :]:
+        after = origin.entry in (move.entry, CONSTRUCTORS)
+        if after and (move.place is Place.DEVICE or move.entry == machine.entry):
+            return move
     return None
 
 

@@ -67,6 +67,8 @@ class Version(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
+LAST_MINOR = 99
+"""Stands for the last minor release of a major one."""
 NEWEST = Version(2, 9)
 """The newest release that the knowledge tables describe."""
 
@@ -133,15 +135,21 @@ def target_version(project: Project) -> Version:
 
 
 def declared_version(root: Path | None) -> Version | None:
-    """The torch_xla release that a project's dependency declarations pin (`==`, `~=`, `<`), if any.
+    """The torch_xla release that a project's dependency declarations pin, if any, at most the newest known."""
+    pinned = pinned_version(root, "torch_xla")
+    return None if pinned is None else min(pinned, NEWEST)
 
-    A lower bound alone says nothing about the release in use.
+
+def pinned_version(root: Path | None, package: str) -> Version | None:
+    """The release of a package that a project's dependency declarations pin (`==`, `~=`, `<`), if any.
+
+    A lower bound alone says nothing about the release in use. Below 5.0 the last release of 4 is meant.
     """
-    for op, version in requirements(root, "torch_xla"):
+    for op, version in requirements(root, package):
         if op in ("==", "~=", "<="):
-            return min(version, NEWEST)
+            return version
         if op == "<":
-            return min(Version(version.major, max(version.minor - 1, 0)), NEWEST)
+            return Version(version.major, version.minor - 1) if version.minor else Version(version.major - 1, LAST_MINOR)
     return None
 
 

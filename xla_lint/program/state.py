@@ -72,6 +72,8 @@ class State:
     work: bool = False
     """Something was recorded since the last barrier."""
     gradients: Gradients = NO_GRADIENTS
+    touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
+    """What has initialised the XLA runtime in this process: each call and its dotted name."""
 
     def fork(self) -> State:
         """A copy for another path."""
@@ -93,10 +95,12 @@ class State:
         """Go on from where another frame's path ended; variables, guards and the grad mode stay."""
         self.segments, self.cut, self.flushed = other.segments, other.cut, other.flushed
         self.phase, self.work, self.gradients = other.phase, other.work, other.gradients
+        self.touched = other.touched
 
     def merge_course(self, other: State) -> None:
         """Merge all but the variables."""
         self.held &= other.held
+        self.touched &= other.touched
         self.segments |= other.segments
         if self.cut is not other.cut:
             self.cut = Cut.SOMETIMES
@@ -212,8 +216,8 @@ def _join_slots(values: list[Any]) -> Any:
             continue
         if isinstance(result, Value) and isinstance(value, Value):
             result = join(result, value)
-        elif isinstance(result, list) and isinstance(value, list):
-            if len(result) != len(value):
+        elif isinstance(result, list) or isinstance(value, list):
+            if not isinstance(result, list) or not isinstance(value, list) or len(result) != len(value):
                 return None
             result = [join(a, b) for a, b in zip(result, value, strict=True)]
         elif result != value:

@@ -110,7 +110,7 @@ def prepare_all(machine: Calls, owner: Instance, arguments: Arguments) -> Value:
 
 def places(owner: Instance, arguments: Arguments) -> list[tuple[Value, bool]]:
     """Each argument of `prepare`, with whether it is moved to the device."""
-    general = not is_false(owner.attributes["device_placement"])
+    general = not is_false(owner.attributes.get("device_placement", UNKNOWN))
     given = arguments.keywords.get("device_placement")
     single = given.items if isinstance(given, Sequence) and given.items is not None else []
     flags = [not is_false(flag) for flag in single]

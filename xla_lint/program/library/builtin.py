@@ -9,7 +9,7 @@ from astroid import nodes
 from xla_lint.program.events import How
 from xla_lint.program.library.registry import function, methods_of
 from xla_lint.program.machine import Arguments, device_tensors
-from xla_lint.program.objects import Super, loader_of
+from xla_lint.program.objects import Super, differs_between_replicas, loader_of
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -116,7 +116,8 @@ def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     for position, value in enumerate(arguments.positional):
         machine.read(arguments.node, arguments.node_of(position), value, How.VALUE, "range()")
     stop = arguments.positional[0] if len(arguments.positional) == 1 else arguments.get(1)
-    return Stream(NUMBER, counted=True, stop=stop)
+    ranked = any(differs_between_replicas(value) for value in arguments.positional)
+    return Stream(Number(traits=frozenset({Trait.RANK})) if ranked else NUMBER, counted=True, stop=stop)
 
 
 @function("builtins.enumerate")

@@ -65,6 +65,17 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return module
 
 
+QUESTIONS = frozenset({"list_models", "get_weight", "get_model_weights", "get_model_builder"})
+
+
+@function("torchvision.models.", "timm.create_model")
+def build_vision_model(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """A model of torchvision or timm, on the host."""
+    if "_Weights" in dotted or dotted.rpartition(".")[2] in QUESTIONS:
+        return UNKNOWN
+    return Instance(None, "torchvision.models", model=True, node=arguments.node)
+
+
 def _contents(machine: Calls, arguments: Arguments) -> Value:
     modules: list[Value] = []
     for value in arguments.positional:

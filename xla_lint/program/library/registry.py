@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from xla_lint.knowledge.runtime_calls import initialises
 from xla_lint.program.events import Backward, LibraryCall
 from xla_lint.program.library.managers import enter
+from xla_lint.program.machine import device_tensors
 from xla_lint.program.names import is_foreign
 from xla_lint.program.values import (
     NONE,
@@ -40,7 +42,9 @@ _METHODS: dict[type[Value], MethodHandler] = {}
 _OBJECTS: dict[str, MethodHandler] = {}
 
 QUIET = ("builtins.", "numpy.", "logging.", "math.", "random.", "time.", "os.", "collections.")
-"""Packages whose calls no rule listens to."""
+"""Packages whose calls no rule listens to; those of numpy count where they are given device tensors."""
+MOVES = frozenset({"to", "cuda"})
+"""Methods by which even an unknown object is seen to move to a device."""
 
 
 def function(*names: str) -> Callable[[Handler], Handler]:
@@ -77,7 +81,7 @@ def objects(*prefixes: str) -> Callable[[MethodHandler], MethodHandler]:
 
 def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """The result of calling something outside the project."""
-    if not dotted.startswith(QUIET):
+    if not dotted.startswith(QUIET) or (dotted.startswith("numpy.") and device_tensors(arguments.values())):
         machine.emit(
             LibraryCall(
                 arguments.node,
@@ -88,6 +92,8 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
                 arguments.unpacked,
             )
         )
+    if initialises(dotted, machine.target):
+        machine.here.touched |= {(arguments.node, dotted)}
     handler = _FUNCTIONS.get(dotted) or _prefix(dotted, _PREFIXES)
     if handler is not None:
         return handler(machine, dotted, arguments)
@@ -122,6 +128,19 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
             return result if result is not None else _unknown_method(machine, receiver, arguments)
         result = handler(machine, receiver, name, arguments) if handler is not None else None
     else:
+        if isinstance(receiver, Tensor) or (receiver is UNKNOWN and name in MOVES):
+            owner = "torch.Tensor" if isinstance(receiver, Tensor) else "?"
+            machine.emit(
+                LibraryCall(
+                    arguments.node,
+                    machine.context,
+                    f"{owner}.{name}",
+                    tuple(arguments.positional),
+                    arguments.keywords,
+                    arguments.unpacked,
+                    receiver,
+                )
+            )
         if receiver is UNKNOWN and name == "backward" and not arguments.positional:
             machine.emit(Backward(arguments.node, machine.context, None))
         if receiver is UNKNOWN and name == "to" and is_device(arguments.get(0, "device")):

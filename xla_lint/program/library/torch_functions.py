@@ -24,6 +24,7 @@ from xla_lint.program.values import (
     Sequence,
     Tensor,
     Text,
+    Trait,
     Value,
     options,
     tensors_in,
@@ -66,10 +67,13 @@ def mode_as_decorator(machine: Calls, receiver: Value, name: str, arguments: Arg
     return None
 
 
-@function("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.is_initialized")
+@function(
+    "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.is_initialized",
+    "torch.cuda.is_bf16_supported", "torch.cuda.device_count",
+)  # fmt: skip
 def absent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
-    """False on an XLA machine."""
-    return Number(False)
+    """False, or none, on an XLA machine."""
+    return Number(0 if dotted.endswith("count") else False, traits=frozenset({Trait.FACT}))
 
 
 @function("torch.compile", "torch.jit.script", "torch.jit.trace")
@@ -89,12 +93,6 @@ def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def load(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """What a file holds is unknown."""
     return UNKNOWN
-
-
-@function("torch.save")
-def save(machine: Calls, dotted: str, arguments: Arguments) -> Value:
-    """Saving is the business of rules; the value is pickled."""
-    return NONE
 
 
 @function("torch.")
@@ -192,8 +190,8 @@ def make(machine: Calls, name: str, arguments: Arguments) -> Value:
 
 
 def must_travel(name: str, arguments: Arguments) -> bool:
-    """Whether a factory's result cannot be computed on the device: it holds a host value, or a host generator draws."""
-    if "generator" in arguments.keywords:
+    """Whether a factory's result belongs on the host: it holds a host value, or the host is named in the call."""
+    if "generator" in arguments.keywords or "device" in arguments.keywords:
         return True
     fill = arguments.get(1, "fill_value") if name == "full" else None
     return fill is not None and not (isinstance(fill, Number) and fill.const is not None and not fill.loops)

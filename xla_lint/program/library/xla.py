@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import Guard, How, Read, StepClosure
+from xla_lint.program.events import Guard, How, Launch, Read, StepClosure
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments, source_of
 from xla_lint.program.objects import bound_to
@@ -158,8 +158,6 @@ def other(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         return UNKNOWN
     if last == "RateTracker":
         return Instance(None, dotted, node=arguments.node)
-    if last == "save":
-        return NONE
     machine.hand_over(arguments)
     return UNKNOWN
 
@@ -180,7 +178,10 @@ def launch(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     target = arguments.get(0, "fn")
     if dotted.endswith("MpModelWrapper"):
         return target or UNKNOWN
+    if may_replicate(arguments):
+        machine.emit(Launch(arguments.node, machine.context, machine.here.touched))
     if isinstance(target, (Function, Method)):
+        touched = machine.here.touched
         extra = arguments.get(1, "args")
         items = extra.items if isinstance(extra, Sequence) and extra.items is not None else None
         before, machine.replicated = machine.replicated, not is_alone(arguments)
@@ -189,6 +190,7 @@ def launch(machine: Calls, dotted: str, arguments: Arguments) -> Value:
             Arguments(arguments.node, [RANK, *(items or [])], unpacked=extra is not None and items is None),
         )
         machine.replicated = before
+        machine.here.touched = touched
     return NONE
 
 
@@ -196,6 +198,14 @@ def is_alone(arguments: Arguments) -> bool:
     """True where a launch starts one process only."""
     processes, debug = arguments.get(2, "nprocs"), arguments.keywords.get("debug_single_process")
     return (isinstance(processes, Number) and processes.const == 1) or (isinstance(debug, Number) and bool(debug.const))
+
+
+def may_replicate(arguments: Arguments) -> bool:
+    """True where a launch starts a process for each device, as far as its arguments tell."""
+    processes, debug = arguments.get(2, "nprocs"), arguments.keywords.get("debug_single_process")
+    named = "nprocs" in arguments.keywords or isinstance(processes, Number)
+    several = not named or processes is NONE or (isinstance(processes, Number) and (processes.const or 0) > 1)
+    return several and (debug is None or (isinstance(debug, Number) and debug.const is False))
 
 
 @function("torch.distributed.init_process_group")

@@ -9,10 +9,22 @@ from xla_lint.rules.calls import calls
 if TYPE_CHECKING:
     from xla_lint.program.analysis import Program
 
-FRAMEWORKS = ("accelerate.Accelerator", "lightning.Trainer", "lightning.Fabric", "transformers.Trainer",
-              "lightning_fabric.Fabric", "lightning.fabric.Fabric")  # fmt: skip
+WRAPPERS = ("accelerate.Accelerator", "lightning.Fabric", "lightning_fabric.Fabric", "lightning.fabric.Fabric")
+"""Frameworks that take care of the loaders of loops that the user writes."""
+TRAINERS = (
+    "lightning.Trainer",
+    "transformers.Trainer",
+    "transformers.Seq2SeqTrainer",
+    "transformers.TrainingArguments",
+)
+"""Frameworks that run the loops themselves."""
 
 
 def framework_feeds(program: Program) -> bool:
-    """Whether a framework takes care of the program's loaders."""
-    return calls(program, *FRAMEWORKS)
+    """Whether a framework takes care of the loaders of the program's own loops."""
+    return calls(program, *WRAPPERS)
+
+
+def framework_joins(program: Program) -> bool:
+    """Whether a framework may have started a process group."""
+    return calls(program, *WRAPPERS, *TRAINERS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LoaderBuilt
+from xla_lint.program.events import LoaderBuilt, RankIndex
 from xla_lint.program.objects import differs_between_replicas, library_base
-from xla_lint.program.values import UNKNOWN, Instance
+from xla_lint.program.values import UNKNOWN, Instance, tensors_in
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.calls import calls
+from xla_lint.rules.calls import calls, calls_of
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything
 
@@ -66,8 +66,17 @@ class MissingSampler(Rule):
         training = next((loop for loop in loader.loops if loop.trains), None)
         if training is None or not walks_everything(loader.sampler) or may_be_split(loader.dataset):
             return
-        if not calls(self.program, SPMD) and not framework_feeds(self.program):
+        elsewhere = calls(self.program, SPMD) or framework_feeds(self.program)
+        if not elsewhere and not self._splits_by_hand(loader.dataset):
             yield self.finding(event.node, line=str(training.line))
+
+    def _splits_by_hand(self, dataset: Value) -> bool:
+        """Whether the program takes parts by rank, or makes other random rows on each replica."""
+        if any(isinstance(event, RankIndex) for event in self.program.events):
+            return True
+        seeds = calls_of(self.program, "torch.manual_seed", "torch.Generator.manual_seed")
+        seeded = any(differs_between_replicas(value) for call in seeds for value in call.args)
+        return seeded and next(iter(tensors_in(dataset)), None) is not None
 
 
 def may_be_split(dataset: Value) -> bool:

@@ -11,7 +11,7 @@ from xla_lint.program.values import NONE, Instance, options
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.calls import calls
-from xla_lint.rules.input.frameworks import framework_feeds
+from xla_lint.rules.input.frameworks import framework_joins
 from xla_lint.rules.input.samplers import DISTRIBUTED
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SamplerWithoutRank(Rule):
 
     def _alone(self, event: LibraryCall) -> bool:
         """Whether no process group can exist where this runs."""
-        if calls(self.program, *GROUPS) or framework_feeds(self.program):
+        if calls(self.program, *GROUPS) or framework_joins(self.program):
             return False
         return event.context.replicated or is_script(self.program.module)
 

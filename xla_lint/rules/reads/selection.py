@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How, Read
+from xla_lint.program.events import Guard, How, Read
 from xla_lint.program.loops import Form
 from xla_lint.rules.wording import computed, where
 
@@ -34,14 +34,19 @@ class Cost(enum.IntEnum):
 
 
 def cost_of(read: Read) -> Cost:
-    """What a read costs in its own context."""
-    if read.context.step is None or _switched_off(read):
+    """What a read costs in its own context; what only some replicas execute is the business of `xla-rank-read`."""
+    if read.context.step is None or _switched_off(read) or on_some_replicas(read):
         return Cost.NOTHING
     if read.context.closure and not read.pending:
         return Cost.NOTHING
     if read.context.periodic:
         return Cost.PERIODIC
     return Cost.FULL if read.pending else Cost.LATE
+
+
+def on_some_replicas(read: Read) -> bool:
+    """Whether a read executes a graph on some replicas only."""
+    return read.pending and Guard.RANK in read.context.guards and not _switched_off(read)
 
 
 def _switched_off(read: Read) -> bool:

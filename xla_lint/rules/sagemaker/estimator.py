@@ -127,6 +127,16 @@ class Estimator:
         return found[0] if len(found) == 1 else None
 
     @property
+    def distribution_is_certain(self) -> bool:
+        """Whether `distribution` is a dict on every path."""
+        return self.distribution is not None and self.distribution is self.argument("distribution")
+
+    @property
+    def open_distribution(self) -> bool:
+        """Whether `distribution` may hold keys that the source does not show."""
+        return self.distribution is None or self.distribution.element is not None
+
+    @property
     def keys(self) -> frozenset[str]:
         """The keys of `distribution`."""
         return frozenset(self.distribution.entries) if self.distribution is not None else frozenset()

@@ -1,0 +1,3 @@
+import torch_xla
+
+device = xm.xla_device()  # expect: undefined-variable

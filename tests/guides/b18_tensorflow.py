@@ -1,0 +1,13 @@
+from sagemaker.tensorflow import TensorFlow
+
+SMDDP = {"smdistributed": {"dataparallel": {"enabled": True}}}
+
+TensorFlow(  # expect: xla-sagemaker-version
+    "py310",
+    "2.12.0",
+    entry_point="train.py",
+    role="training",
+    instance_count=2,
+    instance_type="ml.p4d.24xlarge",
+    distribution=SMDDP,
+)

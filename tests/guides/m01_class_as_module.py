@@ -1,0 +1,1 @@
+import torch_xla.amp.syncfree.Adam as adam  # expect: xla-removed-api

@@ -1,0 +1,54 @@
+"""Environment variables of torch_xla that do not do what they are set for, by release. Source: `environment.json`."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from importlib import resources
+
+from xla_lint.knowledge.releases import Release, release
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable, or all that begin alike."""
+
+    name: str
+    is_prefix: bool
+    values: frozenset[str]
+    """The values that are meant; empty: any."""
+    early: bool
+    """It must be set before torch_xla is imported."""
+    deprecated: Release | None
+    ignored: Release | None
+    """The first release that does not look at it."""
+    instead: str
+
+    def covers(self, name: str, value: str | None) -> bool:
+        """Whether setting a variable to a value (None: unknown) is what is meant."""
+        named = name.startswith(self.name) if self.is_prefix else name == self.name
+        return named and (not self.values or value in self.values)
+
+
+@functools.cache
+def variables() -> tuple[Variable, ...]:
+    """Every variable of the table."""
+    text = resources.files("xla_lint").joinpath("knowledge/environment.json").read_text(encoding="utf-8")
+    return tuple(
+        Variable(
+            row.get("name") or row["prefix"],
+            "prefix" in row,
+            frozenset(row.get("values", [])),
+            row.get("early", False),
+            release(row["deprecated"]) if "deprecated" in row else None,
+            release(row["ignored"]) if "ignored" in row else None,
+            row.get("use", ""),
+        )
+        for row in json.loads(text)["variables"]
+    )
+
+
+def variable(name: str, value: str | None) -> Variable | None:
+    """What the table says of setting a variable, None where it says nothing."""
+    return next((item for item in variables() if item.covers(name, value)), None)

@@ -1,0 +1,107 @@
+"""Where a module sets environment variables, and whether torch_xla has been imported by then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import Context, EnvironmentSet
+from xla_lint.program.imports import assigned_value, bindings_of, dotted_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.live import LiveCode, Spot
+
+ENVIRONMENT = "os.environ"
+SETTERS = frozenset({f"{ENVIRONMENT}.setdefault", "os.putenv", f"{ENVIRONMENT}.__setitem__"})
+Setting = tuple[nodes.NodeNG, nodes.NodeNG]
+"""The expressions of a variable's name and its value."""
+
+
+def environment_sets(code: LiveCode) -> Iterator[Event]:
+    """Every place that sets an environment variable whose name the source states."""
+    imported = [spot for spot in code.spots if imports_xla(spot.node)]
+    called = {spot.node.func.name: spot for spot in reversed(code.spots) if is_plain_call(spot.node)}
+    context = Context((), frozenset(), (), False, False)
+    for spot in code.spots:
+        for key, value in settings(spot.node):
+            name = text_of(key)
+            if name is not None:
+                yield EnvironmentSet(spot.node, context, name, text_of(value), is_late(spot, imported, called))
+
+
+def settings(node: nodes.NodeNG) -> Iterator[Setting]:
+    """The variables that a statement or a call sets."""
+    if isinstance(node, nodes.Assign):
+        for target in node.targets:
+            if isinstance(target, nodes.Subscript) and dotted_name(target.value) == ENVIRONMENT:
+                yield target.slice, node.value
+    elif isinstance(node, nodes.AugAssign):
+        if dotted_name_of_target(node.target) == ENVIRONMENT and isinstance(node.value, nodes.Dict):
+            yield from node.value.items
+    elif isinstance(node, nodes.Call):
+        function = dotted_name(node.func)
+        if function in SETTERS and len(node.args) == 2:
+            yield node.args[0], node.args[1]
+        elif function == f"{ENVIRONMENT}.update":
+            for argument in node.args:
+                if isinstance(argument, nodes.Dict):
+                    yield from argument.items
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    yield nodes.const_factory(keyword.arg), keyword.value
+
+
+def dotted_name_of_target(target: nodes.NodeNG) -> str | None:
+    """The dotted name of what an augmented assignment changes."""
+    if isinstance(target, nodes.AssignAttr):
+        owner = dotted_name(target.expr)
+        return f"{owner}.{target.attrname}" if owner is not None else None
+    return None
+
+
+def text_of(node: nodes.NodeNG) -> str | None:
+    """The text of a constant, also through a name that is assigned once."""
+    if isinstance(node, nodes.Name):
+        bindings = bindings_of(node)
+        value = assigned_value(bindings[0]) if len(bindings) == 1 else None
+        return text_of(value) if isinstance(value, nodes.Const) else None
+    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None
+
+
+def is_late(spot: Spot, imported: list[Spot], called: dict[str, Spot]) -> bool:
+    """Whether torch_xla is imported before a place runs.
+
+    A function of the module runs where the module's top level first calls it, else after all imports of the module.
+    """
+    functions = spot.guards.functions
+    here = line_of(spot.node)
+    if any(other.guards.functions == functions and line_of(other.node) < here for other in imported):
+        return True
+    top = [line_of(other.node) for other in imported if not other.guards.functions]
+    if not functions:
+        return False
+    first = called.get(getattr(functions[0], "name", ""))
+    if first is not None and not first.guards.functions:
+        return any(line < line_of(first.node) for line in top)
+    return bool(top)
+
+
+def is_plain_call(node: nodes.NodeNG) -> bool:
+    """True for a call of a plain name."""
+    return isinstance(node, nodes.Call) and isinstance(node.func, nodes.Name)
+
+
+def imports_xla(node: nodes.NodeNG) -> bool:
+    """True for an import of torch_xla or of a part of it."""
+    if isinstance(node, nodes.ImportFrom):
+        return not node.level and node.modname.partition(".")[0] == "torch_xla"
+    return isinstance(node, nodes.Import) and any(name.partition(".")[0] == "torch_xla" for name, _ in node.names)
+
+
+def line_of(node: nodes.NodeNG) -> int:
+    """The line of a node."""
+    return int(node.lineno or 0)

@@ -1,0 +1,35 @@
+"""What writes values to files: `torch.save`, torch_xla's own ways to save, and trackers that watch a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.contents import place_in
+from xla_lint.program.events import Save
+from xla_lint.program.library.registry import function
+from xla_lint.program.machine import source_of
+from xla_lint.program.values import NONE, UNKNOWN, Value, tensors_in
+
+if TYPE_CHECKING:
+    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine import Arguments
+
+SAVES = {
+    "torch.save": ("torch.save", "obj"),
+    "torch_xla.core.xla_model.save": ("xm.save", "data"),
+    "torch_xla.utils.serialization.save": ("xser.save", "data"),
+    "wandb.watch": ("wandb.watch", "models"),
+}
+"""How each is spelled, and the parameter that takes the values."""
+
+
+@function(*SAVES)
+def save(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """Values are saved."""
+    spelled, parameter = SAVES[dotted]
+    value, node = arguments.get(0, parameter) or UNKNOWN, arguments.node_of(0, parameter)
+    place, sure = place_in(value)
+    collective = any(tensor.collective and machine.is_pending(tensor) for tensor in tensors_in(value))
+    what = source_of(node) if node is not None else "the values"
+    machine.emit(Save(arguments.node, machine.context, spelled, what, place, sure, collective))
+    return NONE

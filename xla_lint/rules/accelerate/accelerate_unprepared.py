@@ -1,0 +1,130 @@
+"""`xla-accelerate-unprepared`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Forward, Guard, LibraryCall, LoopRun, Transfer
+from xla_lint.program.library.networks import models_of
+from xla_lint.program.loops import Form
+from xla_lint.program.objects import loaders_of
+from xla_lint.program.scope import Domain
+from xla_lint.program.values import Instance, Place, options
+from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
+from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.calls import calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+SCHEDULES = "torch.optim.lr_scheduler."
+
+
+class AccelerateUnprepared(Rule):
+    """A loop uses a model, optimizer, loader or schedule that Accelerate did not prepare.
+
+    ## What it does
+    Finds loops of an Accelerate program in which one of these is not what `accelerator.prepare` returned: it was
+    never given to `prepare`, or its old name is used. The finding stands at the use: the loop over the loader, the
+    call of the model, the `step()` of the optimizer or schedule.
+
+    ## Why it matters
+    Each case breaks in its own way on XLA. A model that was not prepared stays on the host and fails at the first
+    batch. A plain loader yields host tensors, gives every replica the same rows, and is no barrier, so the steps
+    become one growing graph. An optimizer that was not prepared updates the parameters that the model had before it
+    moved, or does not reduce the gradients. A schedule that was not prepared counts accumulated and skipped steps
+    as steps, and does not count the other replicas.
+
+    ## What to write instead
+    ```python
+    model, optimizer, loader, schedule = accelerator.prepare(model, optimizer, loader, schedule)
+    ```
+
+    And use these names from there on.
+
+    ## When it is fine
+    Frozen models that are moved by hand. Work of one replica alone, under `accelerator.is_main_process`. A schedule
+    that is stepped once an epoch, or under `accelerator.sync_gradients`.
+    """
+
+    symbol = "xla-accelerate-unprepared"
+    number = "9782"
+    severity = Severity.ERROR
+    message = "the %(kind)s used here is not what accelerator.prepare() returned: %(effect)s; use the prepared %(kind)s"
+    listens = (LoopRun, LibraryCall, Forward)
+    domain = Domain.ACCELERATE
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report what a loop uses unprepared."""
+        if not calls(self.program, *PREPARE):
+            return
+        if isinstance(event, LoopRun) and self._walks_plain_loader(event):
+            yield self.finding(
+                event.node,
+                kind="loader",
+                effect="its batches are on the host and the same on every replica, and nothing cuts the graph",
+            )
+        elif isinstance(event, LibraryCall) and self._steps_unprepared(event):
+            if event.name.startswith(SCHEDULES):
+                effect = "it counts accumulated and skipped steps, and not the other replicas'"
+                yield self.finding(event.node, kind="schedule", effect=effect)
+            else:
+                effect = "it updates other parameters than the prepared model's, or does not reduce the gradients"
+                yield self.finding(event.node, kind="optimizer", effect=effect)
+        elif isinstance(event, Forward) and self._calls_unprepared(event):
+            yield self.finding(event.node, kind="model", effect="it is on the host, and its inputs are on the device")
+
+    def _walks_plain_loader(self, event: LoopRun) -> bool:
+        loop = event.loop
+        if loop.form is not Form.LOOP or loop.iterable is None or Guard.RANK in event.context.guards:
+            return False
+        loaders = loaders_of(loop.iterable)
+        if not loaders or any(loader.prepared or loader.wrapped or loader.node is None for loader in loaders):
+            return False
+        inside = (other for other in self.program.events if loop in other.context.loops)
+        used = [other for other in inside if isinstance(other, Forward) and other.prepared]
+        return any(Guard.RANK not in other.context.guards for other in used)
+
+    def _steps_unprepared(self, call: LibraryCall) -> bool:
+        receiver = call.receiver
+        if not (
+            isinstance(receiver, Instance) and call.name.startswith("torch.optim.") and call.name.endswith(".step")
+        ):
+            return False
+        same = (
+            other.receiver
+            for other in self.program.events
+            if isinstance(other, LibraryCall) and other.node is call.node and other.context.stack == call.context.stack
+        )
+        if receiver.node is None or any(isinstance(other, Instance) and other.prepared for other in same):
+            return False
+        if any(value is receiver for value in given_to_prepare(self.program)):
+            return True
+        if call.name.startswith(SCHEDULES):
+            step = call.context.step
+            every = step is not None and step.trains and not call.context.periodic
+            return every and accelerated(self.program, call.context)
+        owners = models_of(receiver.attributes["params"]) if "params" in receiver.attributes else set()
+        return any(owner.prepared for owner in owners) and accelerated(self.program, call.context)
+
+    def _calls_unprepared(self, event: Forward) -> bool:
+        model = event.model
+        if event.prepared or event.place is Place.DEVICE or model.node is None or model not in self._trained():
+            return False
+        moved = any(isinstance(other, Transfer) and other.value is model for other in self.program.events)
+        if moved or any(value is model for value in given_to_prepare(self.program)):
+            return False
+        return accelerated(self.program, event.context)
+
+    def _trained(self) -> set[Instance]:
+        """The models whose parameters an optimizer holds."""
+        return {
+            model
+            for event in self.program.events
+            if isinstance(event, LibraryCall) and event.name.startswith("torch.optim.") and event.args
+            for value in options(event.args[0])
+            for model in models_of(value)
+        }

@@ -1,0 +1,56 @@
+"""What shows that a loop runs under an `Accelerator`, and what the `Accelerator` has had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Forward, LibraryCall, LoopRun
+from xla_lint.program.values import Instance, options
+from xla_lint.rules.calls import calls_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.analysis import Program
+    from xla_lint.program.events import Context, Event
+    from xla_lint.program.values import Value
+
+ACCELERATOR = "accelerate.Accelerator"
+PREPARE = tuple(
+    f"{ACCELERATOR}.{name}"
+    for name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")
+)
+BESIDE = tuple(f"{ACCELERATOR}.{name}" for name in ("accumulate", "backward", "clip_grad_norm_", "clip_grad_value_"))
+"""Methods that a training step of Accelerate calls."""
+
+
+def accelerated(program: Program, context: Context) -> bool:
+    """Whether the innermost loop around a place is one that Accelerate's own objects run in."""
+    loop = context.loops[-1] if context.loops else None
+    return any(around(event, loop) and shows(event) for event in program.events)
+
+
+def around(event: Event, loop: object) -> bool:
+    """Whether an event happens in a loop; outside every loop for None."""
+    if loop is None:
+        return not event.context.loops
+    return loop in event.context.loops or (isinstance(event, LoopRun) and event.loop is loop)
+
+
+def shows(event: Event) -> bool:
+    """Whether an event shows that an `Accelerator` is in use."""
+    if isinstance(event, Forward):
+        return event.prepared
+    if isinstance(event, LoopRun):
+        return event.loop.loader is not None and event.loop.loader.prepared
+    if isinstance(event, LibraryCall):
+        prepared = isinstance(event.receiver, Instance) and event.receiver.prepared and not event.receiver.model
+        return event.name in BESIDE or prepared
+    return False
+
+
+def given_to_prepare(program: Program) -> Iterator[Value]:
+    """Everything that `prepare` was given anywhere."""
+    for call in calls_of(program, *PREPARE):
+        for value in (*call.args, *call.kwargs.values()):
+            yield from options(value)

@@ -1,0 +1,1 @@
+"""Checkpoints and ranks: what is saved, and what only some replicas do."""

@@ -1,0 +1,69 @@
+"""Where only some replicas go: the test that decides it, and the call that stands under the test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xla_lint.program.events import Context, Event, Held
+
+WHY = {
+    Guard.RANK: "a test that differs between replicas",
+    Guard.DATA: "a test on a value that each replica computes for itself",
+}
+
+
+def dividing(context: Context, *, by_data: bool = True) -> Held | None:
+    """The innermost guard that some replicas pass and others do not.
+
+    A value read from the device divides replicas only where several run.
+    """
+    divides = [
+        held
+        for held in context.held
+        if held.guard is Guard.RANK or (by_data and held.guard is Guard.DATA and context.replicated)
+    ]
+    return max(divides, key=lambda held: (held.calls, held.guard is Guard.RANK), default=None)
+
+
+def anchor(event: Event, held: Held) -> nodes.NodeNG:
+    """The call under the test from which an event is reached; the event's own node where it stands there itself."""
+    stack = event.context.stack
+    outer = stack[held.calls].node if len(stack) > held.calls else None
+    return outer if outer is not None else event.node
+
+
+def paired(node: nodes.NodeNG, others: Iterable[nodes.NodeNG]) -> bool:
+    """Whether the replicas that do not come to a collective come to its twin under the opposite test.
+
+    `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. Twins
+    stand in one function, and either say the same or are the two branches of one `if`.
+    """
+    return any(_twins(node, other) for other in others if other is not node and other.frame() is node.frame())
+
+
+def _twins(one: nodes.NodeNG, other: nodes.NodeNG) -> bool:
+    mine, yours = _branches(one), _branches(other)
+    if any(test in yours and yours[test] is not mine[test] for test in mine):
+        return True
+    if one.as_string() != other.as_string():
+        return False
+    texts = {test.as_string(): when for test, when in mine.items()}
+    return not any(texts.get(test.as_string()) is when for test, when in yours.items())
+
+
+def _branches(node: nodes.NodeNG) -> dict[nodes.NodeNG, bool]:
+    """The tests around a node in its function, and whether it stands where each holds."""
+    found: dict[nodes.NodeNG, bool] = {}
+    inner, outer = node, node.parent
+    while outer is not None and not isinstance(outer, (nodes.FunctionDef, nodes.Lambda, nodes.Module)):
+        if isinstance(outer, nodes.If) and inner is not outer.test:
+            found[outer.test] = inner in outer.body
+        inner, outer = outer, outer.parent
+    return found

@@ -1,0 +1,110 @@
+"""`xla-rank-divergence`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Collective, LibraryCall, Read, Save
+from xla_lint.program.values import Place
+from xla_lint.rules.arguments import constant
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing, paired
+from xla_lint.rules.reads.selection import on_some_replicas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from astroid import nodes
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+OWN_SAVES = frozenset({"xm.save", "xser.save"})
+"""torch_xla's own ways to save: all replicas run what is pending for them (torch_xla 2.9.0)."""
+LAST_WAITING_SAVE = (2, 0)
+"""The last release in which they ended in a rendezvous."""
+LOGS = {"lightning.LightningModule.log": 8, "lightning.LightningModule.log_dict": 7}
+"""Lightning's logging methods, and the position of `sync_dist` (lightning 2.6)."""
+
+
+class RankDivergence(Rule):
+    """A collective or a barrier is reached by some replicas only: the others never come, and it waits for them.
+
+    ## What it does
+    Finds collectives (`xm.all_reduce`, `xm.optimizer_step`, `xm.mesh_reduce`, `xm.rendezvous`, `torch.distributed`, …)
+    and barriers under a test that differs between replicas: a test on the rank or ordinal, wherever it was stored, or,
+    in code that several replicas run, on a value that each of them computed for itself. It also finds reads and saves,
+    on some replicas, of values whose graph holds a collective. For torch_xla up to 2.0, `xm.save` counts as a collective.
+    The finding stands at the call under the test, which may be the call of a helper.
+
+    ## Why it matters
+    A collective ends when all replicas have called it. If one does not, the others wait for ever: the program hangs
+    without a message. A value computed from a collective is the same trap in disguise, because reading it executes the
+    collective. (By reading the source of torch_xla 2.9.0; `xm.rendezvous` and `xm.mesh_reduce` hang by construction.)
+
+    ## What to write instead
+    Call it on all replicas, and let only host work depend on the rank:
+
+    ```python
+    loss = xm.mesh_reduce("loss", loss.item(), average)
+    if xm.is_master_ordinal():
+        print(loss)
+    ```
+
+    Where a metric decides, make it the same everywhere before it is tested, as above.
+
+    ## When it is fine
+    Tests that come out the same on all replicas, such as `xr.world_size() > 1`. A collective whose twin stands under the
+    opposite test (`if not master: xm.rendezvous(tag)`, later `if master: xm.rendezvous(tag)`) is reached by all.
+    """
+
+    symbol = "xla-rank-divergence"
+    number = "9742"
+    severity = Severity.ERROR
+    message = (
+        "%(what)s stands under %(why)s: the replicas that do not come here leave the others waiting; call it on all"
+        " replicas, and keep only host work under the test"
+    )
+    listens = (Collective, LibraryCall, Read, Save)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report what only some replicas reach, and all should."""
+        what = self._what(event)
+        by_data = not isinstance(event, Read)
+        held = dividing(event.context, by_data=by_data) if what else None
+        if what is None or held is None:
+            return
+        node = event.node if isinstance(event, Read) else anchor(event, held)
+        if isinstance(event, Collective) and paired(node, self._collectives[event.spelled]):
+            return
+        yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[held.guard])
+
+    def _what(self, event: Event) -> str | None:
+        if isinstance(event, Collective):
+            return event.spelled
+        if isinstance(event, Read):
+            collective = on_some_replicas(event) and event.tensor.collective
+            return f"the read of '{event.what}', whose graph holds a collective," if collective else None
+        if isinstance(event, Save):
+            return event.spelled if is_collective_save(event, self.program.target) else None
+        if isinstance(event, LibraryCall) and event.name in LOGS:
+            synchronised = constant(event.argument(LOGS[event.name], "sync_dist")) is True
+            return "a log with sync_dist=True" if synchronised else None
+        return None
+
+    @cached_property
+    def _collectives(self) -> dict[str, list[nodes.NodeNG]]:
+        found: dict[str, list[nodes.NodeNG]] = defaultdict(list)
+        for event in self.program.events:
+            held = dividing(event.context) if isinstance(event, Collective) else None
+            if isinstance(event, Collective) and held is not None:
+                found[event.spelled].append(anchor(event, held))
+        return found
+
+
+def is_collective_save(save: Save, target: tuple[int, int]) -> bool:
+    """Whether a save waits for all replicas: by itself, or through what it saves."""
+    waits = save.spelled in OWN_SAVES and target <= LAST_WAITING_SAVE and save.place is not Place.HOST
+    return waits or (save.spelled != "wandb.watch" and save.collective)

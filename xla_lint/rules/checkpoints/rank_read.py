@@ -1,0 +1,110 @@
+"""`xla-rank-read`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Collective, Read, Save
+from xla_lint.program.values import Place
+from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing
+from xla_lint.rules.checkpoints.rank_divergence import OWN_SAVES, is_collective_save
+from xla_lint.rules.reads.selection import on_some_replicas
+from xla_lint.rules.wording import computed, confidence, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from astroid import nodes
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+
+class RankRead(Rule):
+    """A pending tensor is read, printed or saved on some replicas only.
+
+    ## What it does
+    Finds reads and prints of pending tensors under a test on the rank, in step code and outside, `xm.master_print` of a
+    tensor, `xm.save` under such a test, and `wandb.watch` on one replica. A read stands where it happens, with the calls
+    that lead there; a save at the call under the test.
+
+    ## Why it matters
+    The read executes a graph that the other replicas never see. The replicas that read compile it, run it, and fall
+    behind in every step. As soon as a collective is pending on the way to the value, it waits for replicas that do not
+    come, and the program hangs. `xm.save` is made to be called by all: it writes on the master by itself.
+
+    ## What to write instead
+    Read on all replicas, and print on one:
+
+    ```python
+    torch_xla.sync()
+    value = loss.item()
+    if xm.is_master_ordinal():
+        print(value)
+    ```
+
+    Or hand the tensor to a step closure, which all replicas run after the barrier:
+    `xm.add_step_closure(report, args=(loss,))`.
+
+    ## When it is fine
+    Host work under the test is never reported, nor is a value that was fetched or materialised on all replicas before:
+    fetching it again concerns one replica alone.
+    """
+
+    symbol = "xla-rank-read"
+    number = "9743"
+    severity = Severity.WARNING
+    message = (
+        "%(what)s on some replicas only (%(why)s)%(where)s: they run a graph that the others never do, and hang once it"
+        " holds a collective; %(instead)s"
+    )
+    listens = (Read, Save)
+    costs = (Counter.EXECUTIONS,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report reads and saves that not all replicas do."""
+        if isinstance(event, Read):
+            yield from self._check_read(event)
+        elif isinstance(event, Save) and not is_collective_save(event, self.program.target):
+            yield from self._check_save(event)
+
+    def _check_read(self, read: Read) -> Iterator[Finding]:
+        held = dividing(read.context, by_data=False)
+        if held is None or not on_some_replicas(read) or read.tensor.collective:
+            return
+        call = anchor(read, held)
+        if call is not read.node and call in self._diverging:
+            return
+        yield self.finding(
+            read.node,
+            confidence(read.context, read.tensor, certain=read.certain),
+            what=f"'{read.what}', still pending{computed(read.tensor)}, is read by {read.spelled}",
+            why=WHY[held.guard],
+            where=where(read.context),
+            instead=f"read it on all replicas after {self.program.barrier}, and print it on one",
+        )
+
+    @cached_property
+    def _diverging(self) -> set[nodes.NodeNG]:
+        """The calls under a test on the rank that reach a collective: the call as a whole is the mistake."""
+        found = [(event, dividing(event.context)) for event in self.program.events if isinstance(event, Collective)]
+        return {anchor(event, held) for event, held in found if held is not None}
+
+    def _check_save(self, save: Save) -> Iterator[Finding]:
+        own = save.spelled in OWN_SAVES and save.place is not Place.HOST
+        watches = save.spelled == "wandb.watch" and save.place is Place.DEVICE
+        held = dividing(save.context, by_data=own)
+        if held is None or not (own or watches):
+            return
+        yield self.finding(
+            anchor(save, held),
+            Confidence.HIGH if save.place is Place.DEVICE and save.sure else Confidence.INFERENCE,
+            what=f"{save.spelled} runs" if own else "hooks that read gradients are set",
+            why=WHY[held.guard],
+            where=where(save.context),
+            instead="call it on all replicas: it writes on the master only"
+            if own
+            else "log values that all replicas have read",
+        )

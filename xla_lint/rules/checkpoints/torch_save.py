@@ -1,0 +1,87 @@
+"""`xla-torch-save`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import Save
+from xla_lint.program.values import Place
+from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+
+class TorchSave(Rule):
+    """`torch.save` is given tensors that live on the device.
+
+    ## What it does
+    Finds `torch.save` of models, of state dicts of models and optimizers, and of containers with tensors, where these
+    live on the device. It holds anywhere in a program, not only in step code. The finding stands at the call.
+
+    ## Why it matters
+    Pickling fetches one tensor after the other, and each that is pending is executed on its own: with four parameters,
+    five executions where one would do. The file also remembers the device: `torch.load` puts the tensors back on
+    `xla:0`, and fails on a machine without torch_xla.
+
+    ## What to write instead
+    ```python
+    xm.save(model.state_dict(), path)
+    ```
+
+    It moves everything to the CPU in one transfer, and writes on the master only; all replicas call it. Or convert on
+    all replicas, and save the result on one:
+
+    ```python
+    state = {name: value.cpu() for name, value in model.state_dict().items()}
+    if xm.is_master_ordinal():
+        torch.save(state, path)
+    ```
+
+    ## When it is fine
+    For host tensors, configurations and Python numbers, and in the branch of a script that runs without XLA.
+    """
+
+    symbol = "xla-torch-save"
+    number = "9741"
+    severity = Severity.WARNING
+    message = (
+        "torch.save fetches the tensors of '%(what)s' from the device one by one, and the file remembers the device;"
+        " use xm.save, or move the values to the CPU first"
+    )
+    listens = (Save,)
+    costs = (Counter.READS,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report saves of device tensors."""
+        if not isinstance(event, Save) or event.spelled != "torch.save" or event.place is not Place.DEVICE:
+            return
+        if not _beside_own_save(event.node):
+            yield self.finding(event.node, Confidence.HIGH if event.sure else Confidence.INFERENCE, what=event.what)
+
+
+def _beside_own_save(node: nodes.NodeNG) -> bool:
+    """Whether the other branch of a test around a call saves torch_xla's way: then this one is for other devices."""
+    inner, outer = node, node.parent
+    while outer is not None and not isinstance(outer, (nodes.FunctionDef, nodes.Module)):
+        if isinstance(outer, nodes.If):
+            other = outer.orelse if inner in outer.body else outer.body
+            if any(_saves(call) for statement in other for call in statement.nodes_of_class(nodes.Call)):
+                return True
+        inner, outer = outer, outer.parent
+    return False
+
+
+def _saves(call: nodes.Call) -> bool:
+    function = call.func
+    return (
+        isinstance(function, nodes.Attribute)
+        and function.attrname == "save"
+        and isinstance(function.expr, nodes.Name)
+        and function.expr.name in ("xm", "xser")
+    )

@@ -1,0 +1,70 @@
+"""`xla-syncfree-without-scaler`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.rules.base import Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+SYNCFREE = "torch_xla.amp.syncfree."
+SCALER = "torch_xla.amp.GradScaler"
+
+
+class SyncfreeWithoutScaler(Rule):
+    """A syncfree optimizer is used without the scaler that makes it one.
+
+    ## What it does
+    Finds optimizers of `torch_xla.amp.syncfree` in a program that uses no `torch_xla.amp.GradScaler` and hands no
+    `found_inf=` to `step()`. The finding stands at the optimizer. The rule is advice: it is off unless enabled.
+
+    ## Why it matters
+    A syncfree optimizer skips a step on the device where `found_inf` says so. Without `found_inf` its `step` calls
+    the stock optimizer: counters and results are the same. The import only ties the script to releases that have it.
+
+    ## What to write instead
+    ```python
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    ```
+
+    ## When it is fine
+    With `torch_xla.amp.GradScaler` (until 2.8), or where the training step computes `found_inf` itself.
+    """
+
+    symbol = "xla-syncfree-without-scaler"
+    number = "9788"
+    severity = Severity.ADVICE
+    message = (
+        "%(what)s without a scaler that hands over found_inf is the stock optimizer: use torch.optim.%(name)s, or scale"
+        " the loss with torch_xla.amp.GradScaler where the release has it"
+    )
+    listens = (LibraryCall,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report syncfree optimizers that nothing tells about overflows."""
+        if not isinstance(event, LibraryCall) or not event.name.startswith(SYNCFREE) or event.receiver is not None:
+            return
+        if not self._hands_over():
+            name = event.name.removeprefix(SYNCFREE)
+            yield self.finding(event.node, what=f"syncfree.{name}", name=name)
+
+    def _hands_over(self) -> bool:
+        """Whether something gives an optimizer `found_inf`, or may be a scaler that does."""
+        known: set[nodes.NodeNG] = set()
+        for call in self.program.events:
+            if isinstance(call, LibraryCall):
+                known.add(call.node)
+                if call.name == SCALER or "found_inf" in call.kwargs:
+                    return True
+        return any(
+            isinstance(node.func, nodes.Attribute) and node.func.attrname == "step" and node.args and node not in known
+            for node in self.program.module.nodes_of_class(nodes.Call)
+        )

@@ -1,0 +1,1 @@
+"""Precision and optimizers: what is stepped, with what, and when."""

@@ -1,0 +1,59 @@
+"""`xla-foreign-autocast`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Autocast
+from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.wording import confidence, where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+FIRST_OWN_AUTOCAST = (2, 1)
+"""The first release in which XLA tensors have an autocast mode of their own; before, they shared CUDA's."""
+
+
+class ForeignAutocast(Rule):
+    """Autocast is asked for another kind of device, while the work is done on XLA: nothing is cast.
+
+    ## What it does
+    Finds `torch.autocast("cuda")`, `torch.cuda.amp.autocast()` and autocast for the CPU, as context managers around
+    operations on the device or as decorators. The finding stands at the call.
+
+    ## Why it matters
+    Each kind of device has its own autocast mode. Another one's mode leaves XLA tensors alone: the model runs in
+    float32, at the cost in time and memory that mixed precision was meant to save. There is no warning.
+
+    ## What to write instead
+    ```python
+    with torch.autocast("xla", dtype=torch.bfloat16):
+        loss = loss_fn(model(x), y)
+    ```
+
+    `torch_xla.amp.autocast(device)` does the same on TPU and Trainium.
+
+    ## When it is fine
+    `enabled=False`, and regions that hold host work only. Up to torch_xla 2.0, XLA tensors took part in CUDA's autocast,
+    and nothing is reported for such a target.
+    """
+
+    symbol = "xla-foreign-autocast"
+    number = "9733"
+    severity = Severity.ERROR
+    message = (
+        "autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use"
+        ' torch.autocast("xla", dtype=torch.bfloat16)'
+    )
+    listens = (Autocast,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report autocast regions that cast nothing."""
+        if isinstance(event, Autocast) and self.program.target >= FIRST_OWN_AUTOCAST:
+            yield self.finding(
+                event.node, confidence(event.context), device=event.device, where=where(event.context)
+            )

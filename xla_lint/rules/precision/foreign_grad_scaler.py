@@ -1,0 +1,87 @@
+"""`xla-foreign-grad-scaler`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.optimizers import is_optimizer
+from xla_lint.program.values import UNKNOWN, Instance, Place, options, tensors_in
+from xla_lint.rules.arguments import constant
+from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.wording import confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.values import Value
+    from xla_lint.rules.base import Finding
+
+SCALER = "torch.amp.GradScaler."
+LAST_XLA_SCALER = (2, 8)
+"""The last release with `torch_xla.amp.GradScaler` (removed in 2.9 by pull request 9608)."""
+
+
+class ForeignGradScaler(Rule):
+    """A gradient scaler of `torch.amp` or `torch.cuda.amp` works on XLA tensors.
+
+    ## What it does
+    Finds `torch.amp.GradScaler` and `torch.cuda.amp.GradScaler`, for whatever device, that scale a loss on the device or
+    step an optimizer whose parameters live there. The finding stands at the scaler.
+
+    ## Why it matters
+    Such a scaler decides on the host whether to step: it reads whether gradients overflowed, which executes the whole
+    step once more and stalls, in every step. A syncfree optimizer does not avoid that.
+
+    ## What to write instead
+    bfloat16 has the range of float32 and needs no scaler:
+
+    ```python
+    with torch.autocast("xla", dtype=torch.bfloat16):
+        loss = loss_fn(model(x), y)
+    loss.backward()
+    optimizer.step()
+    ```
+
+    For float16 on a GPU with torch_xla up to 2.8 there is `torch_xla.amp.GradScaler`, together with an optimizer of
+    `torch_xla.amp.syncfree`.
+
+    ## When it is fine
+    A scaler made with `enabled=False` does nothing, and one that only ever sees host tensors reads nothing from the
+    device.
+    """
+
+    symbol = "xla-foreign-grad-scaler"
+    number = "9732"
+    severity = Severity.WARNING
+    message = (
+        "this gradient scaler reads on the host whether gradients on the device overflowed: one more execution and a"
+        " stall every step; %(instead)s"
+    )
+    listens = (LibraryCall,)
+    costs = (Counter.EXECUTIONS, Counter.READS)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report scalers that are given something on the device."""
+        if not isinstance(event, LibraryCall) or not event.name.startswith(SCALER):
+            return
+        scaler = event.receiver
+        if not isinstance(scaler, Instance) or scaler.node is None:
+            return
+        if constant(scaler.attributes.get("enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
+            return
+        old = self.program.target <= LAST_XLA_SCALER
+        yield self.finding(
+            scaler.node,
+            confidence(event.context),
+            instead="use torch_xla.amp.GradScaler with a syncfree optimizer, or bfloat16 without a scaler"
+            if old
+            else 'use torch.autocast("xla", dtype=torch.bfloat16), which needs no scaler',
+        )
+
+
+def _on_device(value: Value) -> bool:
+    if any(tensor.place is Place.DEVICE for tensor in tensors_in(value, 2)):
+        return True
+    return any(isinstance(o, Instance) and is_optimizer(o) and o.place is Place.DEVICE for o in options(value))

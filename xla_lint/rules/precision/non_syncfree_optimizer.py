@@ -1,0 +1,69 @@
+"""`xla-non-syncfree-optimizer`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.values import UNKNOWN, Instance, options
+from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.wording import confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+STEP = "torch_xla.amp.GradScaler.step"
+SYNCFREE = {f"torch.optim.{name}": name for name in ("SGD", "Adam", "AdamW")}
+"""The optimizers that have a twin in `torch_xla.amp.syncfree` (torch_xla 1.11 to 2.9)."""
+
+
+class NonSyncfreeOptimizer(Rule):
+    """An ordinary optimizer is stepped by torch_xla's gradient scaler.
+
+    ## What it does
+    Finds `torch.optim.SGD`, `Adam` and `AdamW` whose step goes through a `torch_xla.amp.GradScaler`. The finding stands
+    at the optimizer.
+
+    ## Why it matters
+    Before each step the scaler must know whether a gradient overflowed. An ordinary optimizer makes it read that answer
+    on the host: one more execution of the whole step, and a stall. The optimizers of `torch_xla.amp.syncfree` take the
+    answer as a tensor and decide on the device.
+
+    ## What to write instead
+    ```python
+    from torch_xla.amp import syncfree
+
+    optimizer = syncfree.AdamW(model.parameters(), lr=1e-3)
+    ```
+
+    Or train in bfloat16, which needs no scaler. torch_xla 2.9 has dropped its scaler altogether.
+
+    ## When it is fine
+    Without a scaler, ordinary optimizers are right: a syncfree one is then the stock optimizer under another name. With
+    the scaler of `torch.amp` a syncfree optimizer does not help, see `xla-foreign-grad-scaler`.
+    """
+
+    symbol = "xla-non-syncfree-optimizer"
+    number = "9731"
+    severity = Severity.WARNING
+    message = (
+        "torch_xla.amp.GradScaler steps this optimizer on line %(line)s and must read on the host whether gradients"
+        " overflowed: one more execution and a stall every step; use torch_xla.amp.syncfree.%(name)s"
+    )
+    listens = (LibraryCall,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report the optimizers that the scaler steps."""
+        if not isinstance(event, LibraryCall) or event.name != STEP:
+            return
+        for optimizer in options(event.argument(0, "optimizer") or UNKNOWN):
+            if isinstance(optimizer, Instance) and optimizer.node is not None and optimizer.library in SYNCFREE:
+                yield self.finding(
+                    optimizer.node,
+                    confidence(event.context),
+                    line=str(event.node.lineno),
+                    name=SYNCFREE[optimizer.library],
+                )

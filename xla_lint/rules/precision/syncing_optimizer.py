@@ -1,0 +1,96 @@
+"""`xla-syncing-optimizer`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import LibraryCall, OptimizerStep
+from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.values import Place
+from xla_lint.rules.arguments import constant, device_tensor
+from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from astroid import nodes
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+OPTIMIZERS = {
+    "Rprop": "reads values, and compiles anew, in every step",
+    "ASGD": "reads its averaging coefficients in every step",
+    "Adafactor": "reads the norms of parameters and updates in every step",
+    "LBFGS": "reads losses and step sizes all the way through its search, and compiles anew",
+    "RAdam": "takes another branch after its first steps, and compiles the step once more there",
+}
+"""Optimizers of `torch.optim` and what their step does on XLA (torch 2.9.1 on torch_xla 2.9.0, CPU device)."""
+ADAFACTORS = ("torch.optim.Adafactor", "transformers.Adafactor", "transformers.optimization.Adafactor")
+CAPTURABLE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "Rprop", "RMSprop"})
+"""Optimizers with `capturable`, which lets the learning rate stay on the device."""
+
+
+class SyncingOptimizer(Rule):
+    """An optimizer reads values in every step, or has the step compiled again.
+
+    ## What it does
+    Finds `Rprop`, `ASGD`, `Adafactor`, `LBFGS` and `RAdam` over parameters on the device, and any optimizer whose
+    learning rate is a tensor on the device without `capturable=True`. The finding stands at the optimizer.
+
+    ## Why it matters
+    These optimizers look at values to decide what to do next. Measured with a small model, per step: Rprop 17
+    executions and 12 compilations, LBFGS 11 executions, Adafactor 9, ASGD 5; one is right. RAdam computes another
+    formula from its sixth step on, and costs one compilation there. A learning rate on the device is fetched once for
+    each parameter.
+
+    ## What to write instead
+    `SGD`, `Adam`, `AdamW`, `RMSprop`, `Adagrad`, `Adadelta`, `Adamax` or `NAdam`, with a Python number as the learning
+    rate. It may change in every step: it is sent as data, and nothing is compiled for it.
+
+    ## When it is fine
+    On the host, and for a handful of steps, as in polishing a solution.
+    """
+
+    symbol = "xla-syncing-optimizer"
+    number = "9734"
+    severity = Severity.WARNING
+    message = "%(what)s: the device waits for the host; %(instead)s"
+    listens = (LibraryCall,)
+    costs = (Counter.EXECUTIONS, Counter.READS)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report optimizers that do not leave the device alone."""
+        if not isinstance(event, LibraryCall):
+            return
+        name = event.name.rpartition(".")[2]
+        if event.name not in ADAFACTORS and event.name != f"torch.optim.{name}":
+            return
+        if device_tensor(event.argument(1, "lr")) is not None and not self._captures(event, name):
+            what, instead = f"{name} reads its learning rate, a tensor on the device, in every step", "pass a number"
+        elif name in OPTIMIZERS and self._on_device(event):
+            if event.name.startswith("transformers.") and constant(event.kwargs.get("scale_parameter")) is False:
+                return
+            what, instead = f"{name} {OPTIMIZERS[name]}", "use Adam, AdamW or SGD"
+        else:
+            return
+        yield self.finding(event.node, Confidence.HIGH, what=what, instead=instead)
+
+    def _captures(self, call: LibraryCall, name: str) -> bool:
+        return call.unpacked or (name in CAPTURABLE and constant(call.kwargs.get("capturable")) is True)
+
+    def _on_device(self, call: LibraryCall) -> bool:
+        return parameters_place(call.argument(0, "params")) is Place.DEVICE or call.node in self.stepped
+
+    @cached_property
+    def stepped(self) -> set[nodes.NodeNG]:
+        """Where the optimizers are made that a step loop on the device steps."""
+        return {
+            event.optimizer.node
+            for event in self.program.events
+            if isinstance(event, OptimizerStep)
+            and event.optimizer.node is not None
+            and event.context.step is not None
+            and event.context.step.backward
+        }

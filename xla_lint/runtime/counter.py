@@ -1,0 +1,167 @@
+"""Counting in code: `CompileCounter`, and `assert_max_compiles` on top of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ContextDecorator
+from typing import TYPE_CHECKING
+
+from xla_lint.runtime import barriers, debugfile
+from xla_lint.runtime.causes import cause_of
+from xla_lint.runtime.counts import Counts, settled, take
+from xla_lint.runtime.places import own
+from xla_lint.runtime.records import COMPILE
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from xla_lint.runtime.barriers import Barrier
+    from xla_lint.runtime.records import Record
+
+
+class TooManyCompilesError(AssertionError):
+    """More was compiled than the program allows itself; the text names the lines, where they are known."""
+
+
+class CompileCounter:
+    """Counts what happens while it is open.
+
+        with CompileCounter() as counter:
+            train(model, loader)
+        assert counter.counts.compiles <= 2
+
+    Counters can be nested, and cost nothing between barriers. At its end a counter waits until the device has done
+    what was sent to it, so that the executions are complete. Work still pending then is not counted.
+
+    Raises:
+        RuntimeMissingError: on entry, where torch_xla is not installed.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Counts] = []
+        """The steps so far: one for every barrier that had something to run, and for every call of `step`.
+
+        An execution that has not ended at the barrier counts for the step after.
+        """
+        self._begin = Counts()
+        self._mark = Counts()
+        self._end: Counts | None = None
+
+    def __enter__(self) -> Self:
+        self._begin = self._mark = settled()
+        self._end = None
+        self.steps = []
+        barriers.listen(self._reached)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        barriers.ignore(self._reached)
+        self._end = settled()
+
+    @property
+    def counts(self) -> Counts:
+        """What has happened since the counter was opened; once it is closed, until then."""
+        return (self._end or take()) - self._begin
+
+    def step(self) -> None:
+        """End a step here: for programs without barriers of their own, as under dynamo."""
+        now = take()
+        self.steps.append(now - self._mark)
+        self._mark = now
+
+    def _reached(self, barrier: Barrier) -> None:
+        if barrier.graphs:
+            self.step()
+
+
+class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statement that it is
+    """Raise `TooManyCompilesError` if more than `limit` graphs are compiled, not counting the first `after` steps.
+
+        with assert_max_compiles(0, after=2):
+            for batch in loader:
+                train_step(batch)
+
+    As a decorator, it counts from the function's first call to the end of each call, and what is compiled between
+    the calls belongs to them; a call without a barrier of its own is one step. Work that is still pending at the end
+    has not been compiled and does not count.
+
+    Raises:
+        ValueError: `limit` or `after` is negative.
+        RuntimeMissingError: on entry, where torch_xla is not installed.
+    """
+
+    def __init__(self, limit: int, *, after: int = 0) -> None:
+        if limit < 0 or after < 0:
+            raise ValueError("neither the number of compiles nor that of steps can be negative")
+        self._limit = limit
+        self._after = after
+        self._steps = 0
+        self._warm: Counts | None = None
+        self._tail: debugfile.Tail | None = None
+        self._lines: Counter[str] = Counter()
+        self._calls = 0
+        self._steps_before = 0
+
+    def __enter__(self) -> Self:
+        self._calls += 1
+        if self._calls == 1 and self._warm is None:
+            if debugfile.record_compilations():
+                self._tail = debugfile.Tail()
+            if not self._after:
+                self._warm = settled()
+        self._steps_before = self._steps
+        barriers.listen(self._reached)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        barriers.ignore(self._reached)
+        if self._steps == self._steps_before:
+            self._step()
+        if error is not None or self._warm is None:
+            return
+        compiles = (take() - self._warm).compiles
+        if compiles > self._limit:
+            raise TooManyCompilesError(self._message(compiles))
+
+    def _recreate_cm(self) -> Self:
+        return self
+
+    def _reached(self, barrier: Barrier) -> None:
+        if barrier.graphs:
+            self._step()
+
+    def _step(self) -> None:
+        self._steps += 1
+        self._note_lines()
+        if self._steps == self._after:
+            self._warm = take()
+            self._lines.clear()
+
+    def _note_lines(self) -> None:
+        if self._tail is not None:
+            self._lines.update(_spelled(record) for record in self._tail.records() if record.kind == COMPILE)
+
+    def _message(self, compiles: int) -> str:
+        self._note_lines()
+        graphs = "1 graph was" if compiles == 1 else f"{compiles} graphs were"
+        warm = f" after the first {self._after} steps" if self._after else ""
+        head = f"{graphs} compiled{warm}, {self._limit} allowed"
+        if self._tail is None:
+            return (
+                f"{head}; the lines are not known, because torch_xla had executed something before it was asked to "
+                "record them. Set PT_XLA_DEBUG_LEVEL=1 and PT_XLA_DEBUG_FILE before the program starts."
+            )
+        rows = [f"  {line}" + (f" ({number} times)" if number > 1 else "") for line, number in self._lines.items()]
+        return "\n".join([f"{head}:", *rows])
+
+
+def _spelled(record: Record) -> str:
+    place = own(record.frames)
+    words = cause_of(record.cause).words
+    return f"{place} in {place.function}: {words}" if place else words

@@ -1,0 +1,145 @@
+"""The runtime's own counters, read as one value that can be subtracted."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+COMPILES = ("CompileTime", "EagerOpCompileTime")
+EXECUTIONS = ("ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime")
+READS = ("TransferFromDeviceTime",)
+"""Metrics of torch_xla 2.9. In eager mode only those named Eager move; dynamo moves the others."""
+
+SCALAR_READ = "aten::_local_scalar_dense"
+"""Counted among the fallbacks, but it is how `.item()` reads."""
+
+NANOSECONDS = 1e-9
+
+
+class RuntimeMissingError(ImportError):
+    """torch_xla is not installed here; the text names the extra that brings it."""
+
+
+def runtime(module: str) -> Any:
+    """A module of torch_xla.
+
+    Raises:
+        RuntimeMissingError: torch_xla, or torch below it, is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"torch", "torch_xla"}:
+            raise
+        raise RuntimeMissingError(
+            f"counting needs {error.name}, which is not installed: pip install 'xla-lint[runtime]'"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the device was asked to do; the difference of two of them is what happened between."""
+
+    compiles: int = 0
+    executions: int = 0
+    reads: int = 0
+    """Transfers from the device to the host."""
+    compile_seconds: float = 0.0
+    execute_seconds: float = 0.0
+    """Seconds spent in executions, which may overlap with the host's work."""
+    fallbacks: dict[str, int] = field(default_factory=dict)
+    """Operations without a lowering, which ran on the CPU, and how often: `aten::median`."""
+
+    def __sub__(self, before: Counts) -> Counts:
+        fallbacks = {name: number - before.fallbacks.get(name, 0) for name, number in self.fallbacks.items()}
+        return Counts(
+            self.compiles - before.compiles,
+            self.executions - before.executions,
+            self.reads - before.reads,
+            self.compile_seconds - before.compile_seconds,
+            self.execute_seconds - before.execute_seconds,
+            {name: number for name, number in fallbacks.items() if number > 0},
+        )
+
+
+def take() -> Counts:
+    """The counts so far, since the process began or since the program cleared the metrics.
+
+    Costs 5 µs in a young process. Once 1,024 executions and as many reads are stored it costs some 200 µs, because
+    the runtime hands out every stored sample with its total.
+
+    Raises:
+        RuntimeMissingError: torch_xla is not installed.
+    """
+    metrics = runtime("torch_xla.debug.metrics")
+    compiles, compile_time = _total(metrics, COMPILES)
+    executions, execute_time = _total(metrics, EXECUTIONS)
+    return Counts(
+        compiles,
+        executions,
+        _total(metrics, READS)[0],
+        compile_time * NANOSECONDS,
+        execute_time * NANOSECONDS,
+        FALLBACKS.read(metrics),
+    )
+
+
+def settled() -> Counts:
+    """The counts once every execution has ended; waits for the device, and leaves pending operations pending.
+
+    Raises:
+        RuntimeMissingError: torch_xla is not installed.
+    """
+    runtime("torch_xla.core.xla_model").wait_device_ops()
+    return take()
+
+
+def reads() -> int:
+    """The transfers from the device to the host so far."""
+    return _total(runtime("torch_xla.debug.metrics"), READS)[0]
+
+
+def graphs() -> tuple[int, int]:
+    """How many graphs were looked up for execution so far, and how many of them had to be compiled.
+
+    Counters that move in the thread that asks, before the execution: 1 µs. torch_xla clears them when dynamo compiles,
+    so that only their change within one call means something.
+    """
+    metrics = runtime("torch_xla.debug.metrics")
+    compiled = metrics.counter_value("UncachedCompile") or 0
+    return compiled + (metrics.counter_value("CachedCompile") or 0), compiled
+
+
+def _total(metrics: Any, names: tuple[str, ...]) -> tuple[int, float]:
+    samples, nanoseconds = 0, 0.0
+    for name in names:
+        data = metrics.metric_data(name)
+        if data is not None:
+            samples += data[0]
+            nanoseconds += data[1]
+    return samples, nanoseconds
+
+
+class _Fallbacks:
+    """The counters of fallbacks, summed over the times when dynamo sets every counter back to zero."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: Counter[str] = Counter()
+        self._sum: Counter[str] = Counter()
+
+    def read(self, metrics: Any) -> dict[str, int]:
+        with self._lock:
+            names = [name for name in metrics.counter_names() if name.startswith("aten::") and name != SCALAR_READ]
+            now = Counter({name: metrics.counter_value(name) or 0 for name in names})
+            for name in self._seen.keys() | now.keys():
+                grown = now[name] - self._seen[name]
+                self._sum[name] += grown if grown >= 0 else now[name]
+            self._seen = now
+            return {name: number for name, number in self._sum.items() if number}
+
+
+FALLBACKS = _Fallbacks()

@@ -1,0 +1,72 @@
+"""The runtime's debug file in this process: where it is, and what it says so far."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xla_lint.runtime.counts import take
+from xla_lint.runtime.records import RecordParser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.runtime.records import Record
+
+FILE, LEVEL, OLD_LEVEL, FRAMES = "PT_XLA_DEBUG_FILE", "PT_XLA_DEBUG_LEVEL", "PT_XLA_DEBUG", "PT_XLA_DEBUG_MAX_FRAME"
+COMPILATIONS, EVERYTHING = "1", "2"
+ENOUGH_FRAMES = "64"
+"""torch_xla keeps 8 by default, and Lightning or logging alone fill those."""
+
+
+def asked_for() -> bool:
+    """True where the program, or whoever started it, has set the debug variables."""
+    return any(os.environ.get(name) for name in (FILE, LEVEL, OLD_LEVEL))
+
+
+def record_compilations() -> bool:
+    """Have the runtime write a record for every compilation of this process; False where that is not possible.
+
+    torch_xla reads its debug variables once, when it first compiles or executes: later it is too late. Variables that
+    are set already stay as they are; they serve if they name a file.
+    """
+    if os.environ.get(FILE):
+        return any(os.environ.get(name, "0") != "0" for name in (LEVEL, OLD_LEVEL))
+    if asked_for():
+        return False
+    counts = take()
+    if counts.compiles or counts.executions:
+        return False
+    handle, path = tempfile.mkstemp(prefix="xla-lint-", suffix=".log")
+    os.close(handle)
+    os.environ.update({FILE: path, LEVEL: COMPILATIONS})
+    os.environ.setdefault(FRAMES, ENOUGH_FRAMES)
+    atexit.register(_remove, path, os.getpid())
+    return True
+
+
+def _remove(path: str, owner: int) -> None:
+    if os.getpid() == owner:
+        Path(path).unlink(missing_ok=True)
+
+
+class Tail:
+    """What is appended to the debug file from now on."""
+
+    def __init__(self) -> None:
+        self._path = Path(os.environ[FILE])
+        self._offset = self._path.stat().st_size if self._path.exists() else 0
+        self._parser = RecordParser()
+
+    def records(self) -> Iterator[Record]:
+        """The records since the last call."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            text = file.read()
+        self._offset += len(text)
+        yield from self._parser.feed(text.decode(errors="replace"))

@@ -1,0 +1,89 @@
+"""Which line of a stack is the user's own."""
+
+from __future__ import annotations
+
+import functools
+import os
+import site
+import sys
+import sysconfig
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import FrameType
+
+TYPED_IN = frozenset({"<stdin>", "<string>"})
+"""The file names of code that came from the terminal or from `python -c`."""
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+BACKENDS = tuple(f"{os.sep}{name}{os.sep}" for name in ("torch", "torch_xla"))
+
+
+class Frame(NamedTuple):
+    """A line in a file, and the function that holds it. Lines count from 1."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def own(frames: Iterable[Frame]) -> Frame | None:
+    """The user's own line in a stack, innermost first: the first one outside the standard library and what is installed.
+
+    Where a whole program is installed, as one run by `-m`: the first one outside torch and torch_xla. None for an
+    empty stack.
+    """
+    stack = list(frames)
+    for belongs in (_is_own, _is_program):
+        for frame in stack:
+            if belongs(frame.file):
+                return frame
+    return stack[0] if stack else None
+
+
+def here(depth: int = 1) -> Iterator[Frame]:
+    """The frames of the caller, innermost first; `depth` counts the frames to leave out."""
+    try:
+        frame: FrameType | None = sys._getframe(depth + 1)
+    except ValueError:
+        return
+    while frame is not None:
+        yield Frame(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        frame = frame.f_back
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_own(file: str) -> bool:
+    if file.startswith("<"):
+        return file in TYPED_IN
+    return not (file.startswith(_library()) or any(part in file for part in INSTALLED))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_program(file: str) -> bool:
+    if file.startswith(("<", *_standard(), _package())):
+        return False
+    return not any(part in file for part in BACKENDS)
+
+
+@functools.cache
+def _standard() -> tuple[str, ...]:
+    paths = {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")}
+    return tuple(os.path.join(path, "") for path in paths)
+
+
+@functools.cache
+def _library() -> tuple[str, ...]:
+    installed = {sysconfig.get_paths()[name] for name in ("purelib", "platlib")}
+    if hasattr(site, "getsitepackages"):
+        installed.update(site.getsitepackages())
+    return (*_standard(), *(os.path.join(path, "") for path in installed), _package())
+
+
+@functools.cache
+def _package() -> str:
+    """The folder of xla_lint, whose frames are never the user's, however it is installed."""
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
