@@ -55,6 +55,8 @@ class Machine(ABC):
         self.closure = False
         self.callback = False
         self.replicated = False
+        self.bindings = 0
+        """How many variables of the module were bound so far."""
         self.rootless = False
         self.entry = MODULE
         """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
@@ -134,6 +136,11 @@ class Machine(ABC):
         ):
             last = self._context = Context(loops, held, stack, self.closure, self.callback, self.replicated)
         return last
+
+    @property
+    def setting(self) -> tuple[Any, ...]:
+        """What else holds here and can make a difference to a function that is called."""
+        return self.rootless, self.bindings
 
     @property
     def loop(self) -> Loop | None:
@@ -283,8 +290,7 @@ class Machine(ABC):
                 loop.cuts.append(CutSite(node, Guard.PERIODIC in inner, conditional, spelled))
         if self.loops:
             self.loops[-1].own_cut = True
-        self._segments += 1
-        state.segments = frozenset({self._segments})
+        state.segments = frozenset({self.new_segment()})
         state.cut = Cut.ALWAYS
         state.flushed = frozenset()
         state.work = False
@@ -295,6 +301,11 @@ class Machine(ABC):
         """What every replica has to reach; only under a test that may differ between them it is an event."""
         if any(held.guard in (Guard.RANK, Guard.DATA) for held in self.here.held):
             self.emit(Collective(node, self.context, spelled))
+
+    def new_segment(self) -> int:
+        """A graph segment that begins here."""
+        self._segments += 1
+        return self._segments
 
     def backward(self, node: nodes.NodeNG) -> None:
         """The backward pass of a device tensor."""
