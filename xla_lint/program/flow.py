@@ -438,6 +438,8 @@ class Flow(Calls):
             (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
         ]
         pairs.extend(self._kept(mark))
+        if any(key == "moves" for _, key, _ in self.store.since(mark)):
+            return True
         return any(differs(old, new) and device_tensors([new]) for old, new in pairs)
 
     def _kept(self, mark: int) -> list[tuple[Value, Value]]:

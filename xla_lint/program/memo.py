@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from xla_lint.program.machine import Machine
     from xla_lint.program.state import State
 
-WIDEN_AFTER = 12
+WIDEN_AFTER = 6
 """From this many runs of one function on, the constants among its arguments are forgotten."""
-STOP_AFTER = 48
+STOP_AFTER = 20
 """From this many runs of one function on, it is followed no more."""
 MOST_ITEMS = 6
 DEEPEST = 4
-STOP_ALOOF = 6
+STOP_ALOOF = 4
 """The same for a function that is run outside all loops, in code without a caller in sight."""
 
 
