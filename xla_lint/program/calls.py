@@ -16,7 +16,7 @@ from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
-from xla_lint.program.objects import Super, bound_to, is_generator, is_model, library_base, model_on_device
+from xla_lint.program.objects import Super, bound_to, is_model, library_base, model_on_device
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
@@ -71,7 +71,6 @@ class Calls(Expressions):
         self.defining: Class | None = None
         self.in_forward = False
         self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
-        self._generators_known: dict[nodes.NodeNG, bool] = {}
         self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()
         self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
@@ -140,16 +139,9 @@ class Calls(Expressions):
         if len(self.active) >= MOST_CALLS or self.active.count(node) > 1 or self.budget <= 0:
             return self.unknown_path(arguments.node)
         bound = self.bind_parameters(function, arguments)
-        if self.yields(node):
+        if node in self.facts.generators:
             return Generator(function, bound)
         return self.run_function(function, bound, arguments.node)
-
-    def yields(self, node: nodes.FunctionDef | nodes.Lambda) -> bool:
-        """Whether a function is a generator function."""
-        found = self._generators_known.get(node)
-        if found is None:
-            found = self._generators_known[node] = isinstance(node, nodes.FunctionDef) and is_generator(node)
-        return found
 
     def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
         plain = self.memo.plain_key(function, bound)
@@ -266,7 +258,7 @@ class Calls(Expressions):
         state, self.state = self.here, self.here.fork()
         bound = self.bind_parameters(function, Arguments(node, []))
         _, frame = self.activate(function, bound)
-        if isinstance(function.node, nodes.FunctionDef) and is_generator(function.node):
+        if function.node in self.facts.generators:
             frame.yields.clear()
         self.state = state
         self.loops = loops
@@ -482,11 +474,7 @@ class Calls(Expressions):
         """The attributes that a class's methods count up or down."""
         found = self._counters.get(cls.node)
         if found is None:
-            names = set()
-            for item in cls.node.nodes_of_class(nodes.AugAssign):
-                if isinstance(item.target, nodes.AssignAttr):
-                    names.add(item.target.attrname)
-            found = self._counters[cls.node] = frozenset(names)
+            found = self._counters[cls.node] = self.facts.counted(cls.node)
         return found
 
     # Iteration and context managers.

@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.events import Barrier, CallSite, Collective, Context, Event, Forward, Guard, Held, How, Read, SplitStep
+from xla_lint.program.events import (
+    Barrier,
+    CallSite,
+    Collective,
+    Context,
+    Event,
+    Forward,
+    Guard,
+    Held,
+    How,
+    Read,
+    SplitStep,
+)
+from xla_lint.program.index import index_of
 from xla_lint.program.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.state import Frame, Gradients, Phase, State, Store
-from xla_lint.program.uses import Uses, uses_in
+from xla_lint.program.uses import Uses
 from xla_lint.program.values import (
     MATERIALISED,
     UNKNOWN,
@@ -40,6 +53,7 @@ class Machine(ABC):
 
     def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
         self.module = module
+        self.facts = index_of(module)
         self.target = target
         self.budget = budget
         """How many more function bodies may be run before calls are no longer followed."""
@@ -72,7 +86,6 @@ class Machine(ABC):
         self._context: Context | None = None
         self._loops: dict[tuple[Any, ...], Loop] = {}
         self._stacks: dict[Loop, tuple[CallSite, ...]] = {}
-        self._uses: dict[nodes.NodeNG, Uses] = {}
 
     # What the subclasses add.
 
@@ -153,10 +166,7 @@ class Machine(ABC):
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How names are used below a node."""
-        found = self._uses.get(scope)
-        if found is None:
-            found = self._uses[scope] = uses_in(scope)
-        return found
+        return self.facts.uses(scope)
 
     def loop_at(self, node: nodes.NodeNG, form: Form, function: str) -> Loop:
         """The loop that this node is, in this context: the same one each time the context is the same."""
