@@ -16,7 +16,7 @@ from xla_lint.program.library.networks import place_model
 from xla_lint.program.live import LiveCode
 from xla_lint.program.loops import Form
 from xla_lint.program.machine import CONSTRUCTORS, MODULE
-from xla_lint.program.objects import bound_to, is_generator, is_model, library_base
+from xla_lint.program.objects import bound_to, is_model, library_base
 from xla_lint.program.optimizers import report_outdated
 from xla_lint.program.project import Project
 from xla_lint.program.ranks import RANK
@@ -92,7 +92,7 @@ class Roots:
         for function in functions:
             if hook_parameters(function) is not None:
                 self._run(function, Form.HOOK)
-        mentioned = names_mentioned(machine.module)
+        mentioned = machine.facts.mentioned
         for wanted in (False, True):
             for function in reversed(functions):
                 if (function.name in mentioned) is wanted and function.node not in machine.visited:
@@ -119,7 +119,7 @@ class Roots:
             return Form.FORWARD
         uses = self.machine.uses(function.node)
         steps = any(use.is_optimizer or "step" in use.methods for use in uses.values())
-        if steps and any(use.is_loss for use in uses.values()) and not has_loop(function.node):
+        if steps and any(use.is_loss for use in uses.values()) and not self.machine.facts.has_loop(function.node):
             return Form.STEP
         return None
 
@@ -142,7 +142,7 @@ class Roots:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1
         machine.entry = self.entries
-        if is_generator(function.node):
+        if function.node in machine.facts.generators:
             before_callback, machine.callback = machine.callback, True
             machine.activate(target, bound)
             machine.callback = before_callback
@@ -246,22 +246,3 @@ def is_callback(function: Function) -> bool:
     if function.name == "__getitem__":
         return True
     return function.name == "__call__" and (not base or base.startswith("transformers.DataCollator"))
-
-
-def names_mentioned(module: nodes.Module) -> set[str]:
-    """Every name and attribute that a module uses."""
-    found: set[str] = set()
-    pending: list[nodes.NodeNG] = [module]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, nodes.Name):
-            found.add(node.name)
-        elif isinstance(node, nodes.Attribute):
-            found.add(node.attrname)
-        pending.extend(node.get_children())
-    return found
-
-
-def has_loop(function: nodes.FunctionDef | nodes.Lambda) -> bool:
-    """Whether a function holds a loop."""
-    return next(function.nodes_of_class((nodes.For, nodes.While)), None) is not None

@@ -14,8 +14,9 @@ from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
+from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
-from xla_lint.program.objects import Super, bound_to, is_generator, is_model, library_base, model_on_device
+from xla_lint.program.objects import Super, bound_to, is_model, library_base, model_on_device
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
@@ -71,6 +72,7 @@ class Calls(Expressions):
         self.defining: Class | None = None
         self.in_forward = False
         self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
+        self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()
         self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
         """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
@@ -138,11 +140,23 @@ class Calls(Expressions):
         if len(self.active) >= MOST_CALLS or self.active.count(node) > 1 or self.budget <= 0:
             return self.unknown_path(arguments.node)
         bound = self.bind_parameters(function, arguments)
-        if isinstance(node, nodes.FunctionDef) and is_generator(node):
+        if node in self.facts.generators:
             return Generator(function, bound)
         return self.run_function(function, bound, arguments.node)
 
     def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
+        plain = self.memo.plain_key(function, bound)
+        if plain is not None and (result := self.memo.recall_plain(plain)) is not None:
+            return result
+        if self.memo.exhausted(self, function):
+            return self.unknown_path(node) if function.node in self.memo.restless else UNKNOWN
+        bound = self.memo.widened(function, bound)
+        key = self.memo.key(self, function, bound)
+        if key is not None and (known := self.memo.recall(self, key)) is not None:
+            return known
+        mark, version, operations, events = self.store.mark(), self.store.version, self.operations, len(self.events)
+        begun = self.here.segments
+        opaque = [loop.opaque for loop in self.loops[-1:]]
         if function.compiled:
             self.barrier(node, "torch_xla.compile", silent=True)
         self.calls.append(self.site(function, node))
@@ -150,6 +164,12 @@ class Calls(Expressions):
         self.calls.pop()
         if function.compiled:
             self.barrier(node, "torch_xla.compile", silent=True)
+        if self.here.segments != begun or opaque != [loop.opaque for loop in self.loops[-1:]]:
+            self.memo.restless.add(function.node)
+        elif plain is not None and (mark, operations, events) == (self.store.mark(), self.operations, len(self.events)):
+            self.memo.remember_plain(plain, result)
+        if key is not None and version == self.store.version and not self.store.kept_tensors(mark):
+            self.memo.remember(key, result, begun, self.here.fork(), self.operations - operations)
         return result
 
     def site(self, function: Function, node: nodes.NodeNG) -> CallSite:
@@ -162,6 +182,7 @@ class Calls(Expressions):
         """Run a function's body; what it returns, and its frame with what it yielded."""
         self.budget -= 1
         self.visited.add(function.node)
+        self.memo.runs[function.node] += 1
         caller, entry = self.frame, self.here
         caller.env = entry.env
         frame = Frame(bound, function.frame, function, function.owner, function.node)
@@ -238,7 +259,7 @@ class Calls(Expressions):
         state, self.state = self.here, self.here.fork()
         bound = self.bind_parameters(function, Arguments(node, []))
         _, frame = self.activate(function, bound)
-        if isinstance(function.node, nodes.FunctionDef) and is_generator(function.node):
+        if function.node in self.facts.generators:
             frame.yields.clear()
         self.state = state
         self.loops = loops
@@ -455,11 +476,7 @@ class Calls(Expressions):
         """The attributes that a class's methods count up or down."""
         found = self._counters.get(cls.node)
         if found is None:
-            names = set()
-            for item in cls.node.nodes_of_class(nodes.AugAssign):
-                if isinstance(item.target, nodes.AssignAttr):
-                    names.add(item.target.attrname)
-            found = self._counters[cls.node] = frozenset(names)
+            found = self._counters[cls.node] = self.facts.counted(cls.node)
         return found
 
     # Iteration and context managers.

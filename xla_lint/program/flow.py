@@ -164,6 +164,8 @@ class Flow(Calls):
             self.store.put(frame.env, target.name, value)
         else:
             self.here.env[target.name] = value
+            if self.frame is self.globals:
+                self.bindings += 1
 
     def _unpack(self, target: nodes.Tuple | nodes.List, value: Value) -> None:
         elements: list[Any] = target.elts
@@ -431,27 +433,29 @@ class Flow(Calls):
                     self.store.put(instance.attributes, name, Number(None, value.loops | {loop}))
 
     def _carries(self, before: State, end: State, mark: int) -> bool:
-        """Whether something that lived before the turn is of another kind after it."""
-        for name, old in before.env.items():
-            new = end.env.get(name, old)
-            if new is not old and differs(old, new):
-                return True
-        return any(
-            key == "moves"
-            or (isinstance(old, Value) and isinstance(new := current(owner, key), Value) and differs(old, new))
+        """Whether something that lived before the turn is of another kind after it, and on the device."""
+        pairs: list[tuple[Value, Value]] = [
+            (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
+        ]
+        pairs.extend(self._kept(mark))
+        if any(key == "moves" for _, key, _ in self.store.since(mark)):
+            return True
+        return any(differs(old, new) and device_tensors([new]) for old, new in pairs)
+
+    def _kept(self, mark: int) -> list[tuple[Value, Value]]:
+        """The values of shared objects that were set since `mark`: what stood there before, and what stands there."""
+        return [
+            (old, new)
             for owner, key, old in self.store.since(mark)
-        )
+            if isinstance(old, Value) and isinstance(new := current(owner, key), Value) and new is not old
+        ]
 
     def _look_for_growth(self, node: nodes.NodeNG, loop: Loop, before: State, end: State, mark: int) -> None:
         """Find what comes round again with a concatenation or a running total of this turn in it."""
         pairs: list[tuple[Value, Value]] = [
             (old, end.env[name]) for name, old in before.env.items() if end.env.get(name, old) is not old
         ]
-        pairs.extend(
-            (old, new)
-            for owner, key, old in self.store.since(mark)
-            if isinstance(old, Value) and isinstance(new := current(owner, key), Value) and new is not old
-        )
+        pairs.extend(self._kept(mark))
         for old, new in pairs:
             olds = list(tensors_in(old))
             loop.carries |= any(t.place is Place.DEVICE and t.born in end.segments for t in tensors_in(new))

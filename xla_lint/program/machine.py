@@ -22,9 +22,10 @@ from xla_lint.program.events import (
     Read,
     SplitStep,
 )
+from xla_lint.program.index import index_of
 from xla_lint.program.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.state import Frame, Gradients, Phase, State, Store
-from xla_lint.program.uses import Uses, uses_in
+from xla_lint.program.uses import Uses
 from xla_lint.program.values import (
     MATERIALISED,
     UNKNOWN,
@@ -52,6 +53,7 @@ class Machine(ABC):
 
     def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
         self.module = module
+        self.facts = index_of(module)
         self.target = target
         self.budget = budget
         """How many more function bodies may be run before calls are no longer followed."""
@@ -67,6 +69,8 @@ class Machine(ABC):
         self.closure = False
         self.callback = False
         self.replicated = False
+        self.bindings = 0
+        """How many variables of the module were bound so far."""
         self.rootless = False
         self.entry = MODULE
         """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
@@ -82,7 +86,6 @@ class Machine(ABC):
         self._context: Context | None = None
         self._loops: dict[tuple[Any, ...], Loop] = {}
         self._stacks: dict[Loop, tuple[CallSite, ...]] = {}
-        self._uses: dict[nodes.NodeNG, Uses] = {}
 
     # What the subclasses add.
 
@@ -148,6 +151,11 @@ class Machine(ABC):
         return last
 
     @property
+    def setting(self) -> tuple[Any, ...]:
+        """What else holds here and can make a difference to a function that is called."""
+        return self.rootless, self.replicated, self.in_forward, self.bindings
+
+    @property
     def loop(self) -> Loop | None:
         """The innermost loop."""
         return self.loops[-1] if self.loops else None
@@ -158,10 +166,7 @@ class Machine(ABC):
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How names are used below a node."""
-        found = self._uses.get(scope)
-        if found is None:
-            found = self._uses[scope] = uses_in(scope)
-        return found
+        return self.facts.uses(scope)
 
     def loop_at(self, node: nodes.NodeNG, form: Form, function: str) -> Loop:
         """The loop that this node is, in this context: the same one each time the context is the same."""
@@ -295,8 +300,7 @@ class Machine(ABC):
                 loop.cuts.append(CutSite(node, Guard.PERIODIC in inner, conditional, spelled))
         if self.loops:
             self.loops[-1].own_cut = True
-        self._segments += 1
-        state.segments = frozenset({self._segments})
+        state.segments = frozenset({self.new_segment()})
         state.cut = Cut.ALWAYS
         state.flushed = frozenset()
         state.work = False
@@ -307,6 +311,11 @@ class Machine(ABC):
         """What every replica has to reach; only under a test that may differ between them it is an event."""
         if any(held.guard in (Guard.RANK, Guard.DATA) for held in self.here.held):
             self.emit(Collective(node, self.context, spelled))
+
+    def new_segment(self) -> int:
+        """A graph segment that begins here."""
+        self._segments += 1
+        return self._segments
 
     def backward(self, node: nodes.NodeNG) -> None:
         """The backward pass of a device tensor."""

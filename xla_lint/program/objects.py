@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from astroid import nodes
-
 from xla_lint.program.values import (
     Choice,
     Class,
@@ -32,18 +30,6 @@ class Super(Value):
     def __init__(self, owner: Class, receiver: Value) -> None:
         self.owner = owner
         self.receiver = receiver
-
-
-def is_generator(node: nodes.FunctionDef) -> bool:
-    """Whether a function's own body yields."""
-    pending: list[nodes.NodeNG] = list(node.body)
-    while pending:
-        item = pending.pop()
-        if isinstance(item, (nodes.Yield, nodes.YieldFrom)):
-            return True
-        if not isinstance(item, (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)):
-            pending.extend(item.get_children())
-    return False
 
 
 def bound_to(function: Function, receiver: Value) -> Function:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
+from xla_lint.program.index import index_of
+
 if TYPE_CHECKING:
     from xla_lint.program.project import Project
 
@@ -84,7 +86,7 @@ def may_be_in_scope(source: bytes, scope: Scope) -> bool:
 
 def in_scope(module: nodes.Module, scope: Scope) -> bool:
     """Whether a module belongs to an XLA program (`auto`), or uses torch at all (`all`)."""
-    for name in imported(module):
+    for name in index_of(module).imported:
         package = name.partition(".")[0]
         if package in XLA_PACKAGES or name.startswith(XLA_SUBPACKAGES):
             return True
@@ -95,8 +97,11 @@ def in_scope(module: nodes.Module, scope: Scope) -> bool:
 
 def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     """What a module takes part in; empty for a module that no rule has a say in."""
+    with module.stream() as stream:
+        if not may_be_in_scope(stream.read(), scope):
+            return frozenset()
     found = {Domain.XLA} if in_scope(module, scope) else set()
-    names = imported(module)
+    names = index_of(module).imported
     if any(name in ACCELERATORS for name in names):
         found.add(Domain.ACCELERATE)
     if any(name.partition(".")[0] == "sagemaker" for name in names):
@@ -104,21 +109,9 @@ def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     return frozenset(found)
 
 
-def imported(module: nodes.Module) -> set[str]:
-    """The dotted names of the modules that a module imports, at any depth of nesting."""
-    names: set[str] = set()
-    for node in module.nodes_of_class((nodes.Import, nodes.ImportFrom)):
-        if isinstance(node, nodes.ImportFrom):
-            if not node.level:
-                names.update(f"{node.modname}.{name}" for name, _ in node.names)
-        else:
-            names.update(name for name, _ in node.names)
-    return names
-
-
 def runs_on_xla(module: nodes.Module) -> bool:
     """Whether a module speaks to the device itself, so that what its use shows to be a model lives there."""
-    names = imported(module)
+    names = index_of(module).imported
     return "_mp_fn" in module.locals or any(name.partition(".")[0] in ("torch_xla", "torchacc") for name in names)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.loops import Cut
-from xla_lint.program.values import Value, join
+from xla_lint.program.values import Number, Tensor, Text, Value, join, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from xla_lint.program.events import Held
     from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Class, Function, Tensor
+    from xla_lint.program.values import Class, Function
 
 Environment = dict[str, Value]
 
@@ -77,7 +77,10 @@ class State:
 
     def fork(self) -> State:
         """A copy for another path."""
-        return replace(self, env=dict(self.env))
+        return State(
+            dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
+            self.gradients,
+        )  # fmt: skip
 
     def meet(self, other: State) -> State:
         """The state where two paths come together. Variables bound on one path only are kept."""
@@ -139,6 +142,7 @@ class Frame:
     """The names declared `global` or `nonlocal`, with the frame that holds each."""
 
 
+TELLING = ("place", "born", "kind", "grad", "loose", "sure", "length", "sites")
 _ABSENT = object()
 Changes = dict[tuple[int, Any], tuple[Any, Any, Any]]
 """What one path set: by the slot's identity, `(owner, key, value)`."""
@@ -149,16 +153,29 @@ class Store:
 
     def __init__(self) -> None:
         self._journal: list[tuple[Any, Any, Any]] = []
+        self.version = 0
+        """Counts the changes that made a difference."""
 
     def put(self, mapping: dict[Any, Value], key: Any, value: Value) -> None:
         """Set an item of a dict that belongs to a shared object."""
-        self._journal.append((mapping, key, mapping.get(key, _ABSENT)))
+        old = mapping.get(key, _ABSENT)
+        self._journal.append((mapping, key, old))
         mapping[key] = value
+        self.version += not _alike(old, value)
 
     def assign(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute of a shared object's own."""
-        self._journal.append((owner, name, getattr(owner, name)))
+        old = getattr(owner, name)
+        self._journal.append((owner, name, old))
         setattr(owner, name, value)
+        self.version += not _alike(old, value)
+
+    def kept_tensors(self, mark: int) -> bool:
+        """Whether a tensor was stored since `mark`."""
+        return any(
+            isinstance(value := _get(owner, key), Value) and any(True for _ in tensors_in(value, 2))
+            for owner, key, _ in self._journal[mark:]
+        )
 
     def mark(self) -> int:
         """A point to return to."""
@@ -185,6 +202,17 @@ class Store:
     def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
         """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""
         return [(o, k, None if old is _ABSENT else old) for o, k, old in self._journal[mark:]]
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Whether setting a slot to what it holds, or to an equal number, changes nothing."""
+    if old is new:
+        return True
+    if isinstance(old, Tensor) and isinstance(new, Tensor):
+        return all(getattr(old, name) == getattr(new, name) for name in TELLING)
+    if isinstance(old, (Number, Text)) or not isinstance(old, Value):
+        return bool(old == new)
+    return False
 
 
 def current(owner: Any, key: Any) -> Any:

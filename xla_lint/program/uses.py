@@ -29,6 +29,7 @@ TENSOR_METHODS = frozenset(
      "argmax", "masked_fill", "detach", "unbind", "flatten", "expand", "repeat", "numel", "new_zeros", "new_ones"}
 )  # fmt: skip
 QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "device", "manual_seed", "no_grad"})
+NOT_COMPUTING = FACTORIES | QUESTIONS
 DEVICE_KEYWORDS = frozenset({"device"})
 OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
 
@@ -47,6 +48,15 @@ class Use:
     """It is the first argument of a torch function that computes."""
     given_to: set[str] = field(default_factory=set)
     """The attributes of `self` that are called with it as the first argument."""
+
+    def add(self, other: Use) -> None:
+        """Add what another part of the scope shows."""
+        self.methods |= other.methods
+        self.given_to |= other.given_to
+        self.called |= other.called
+        self.placed |= other.placed
+        self.optimizer |= other.optimizer
+        self.computed |= other.computed
 
     @property
     def is_loss(self) -> bool:
@@ -85,19 +95,8 @@ def path_of(node: nodes.NodeNG) -> str | None:
     return None
 
 
-def uses_in(scope: nodes.NodeNG) -> Uses:
-    """How each name, and each attribute of a name, is used below a node."""
-    uses: Uses = {}
-    pending: list[nodes.NodeNG] = [scope]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, nodes.Call):
-            _note_call(node, uses)
-        pending.extend(node.get_children())
-    return uses
-
-
-def _note_call(node: nodes.Call, uses: Uses) -> None:
+def note_call(node: nodes.Call, uses: Uses) -> None:
+    """Note what one call shows of the names in it."""
     function = node.func
     if (path := path_of(function)) is not None:
         uses.setdefault(path, Use()).called = True
@@ -114,7 +113,7 @@ def _note_call(node: nodes.Call, uses: Uses) -> None:
             first = uses.setdefault(node.args[0].name, Use())
             if root.name == "self":
                 first.given_to.add(function.attrname)
-            elif root.name in ("torch", "F") and function.attrname not in FACTORIES | QUESTIONS:
+            elif root.name in ("torch", "F") and function.attrname not in NOT_COMPUTING:
                 first.computed = True
     for keyword in node.keywords:
         if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value)):

@@ -39,8 +39,8 @@ class SagemakerDistribution(Rule):
     ## What it does
     Finds `PyTorch`, `HuggingFace` and `TensorFlow` estimators whose `distribution` has a key that the SDK does not
     know, a launcher without `enabled` or with an `enabled` that is no boolean, two launchers at once, a launcher
-    other than `torch_distributed` on Trainium, or none although several instances are asked for. The finding stands
-    at the estimator.
+    other than `torch_distributed` on Trainium, or, for PyTorch, none although several instances are asked for. The
+    finding stands at the estimator.
 
     ## Why it matters
     The SDK takes any key. `{"torchdistributed": {"enabled": True}}` and `{"pytorchddp": {}}` start the script once on
@@ -163,7 +163,13 @@ def _start(estimator: Estimator) -> Iterator[tuple[str, str]]:
 def _alone(estimator: Estimator) -> bool:
     """Whether several instances run the entry script with nothing that tells them of each other."""
     entry = estimator.text("entry_point")
-    if estimator.instances < 2 or entry is None or not entry.endswith(".py") or estimator.own_image():
+    if (
+        estimator.framework[0] != "pytorch"
+        or estimator.instances < 2
+        or entry is None
+        or not entry.endswith(".py")
+        or estimator.own_image()
+    ):
         return False
     nothing = estimator.absent("distribution") or (
         estimator.distribution_is_certain

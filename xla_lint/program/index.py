@@ -1,0 +1,95 @@
+"""What one walk over a module's tree tells: its imports, how names are used in each scope, what yields and loops."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from astroid import nodes
+
+from xla_lint.program.uses import Use, Uses, note_call
+
+LEAVES = (nodes.Name, nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue)
+SCOPES = (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)
+
+
+class Index:
+    """The facts of one module that no order of execution changes."""
+
+    def __init__(self, module: nodes.Module) -> None:
+        self.imported: set[str] = set()
+        """The dotted names that it imports, at any depth of nesting, relative imports left out."""
+        self.mentioned: set[str] = set()
+        """Every name and attribute that it uses."""
+        self.generators: set[nodes.NodeNG] = set()
+        """The functions whose own body yields."""
+        self.looping: set[nodes.NodeNG] = set()
+        """The functions that hold a loop, in themselves or in a function inside."""
+        self._own: dict[nodes.NodeNG, Uses] = {}
+        self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = {}
+        self._counted: dict[nodes.NodeNG, set[str]] = {}
+        self._uses: dict[nodes.NodeNG, Uses] = {}
+        self._walk(module)
+
+    def _walk(self, module: nodes.Module) -> None:
+        pending: list[tuple[nodes.NodeNG, nodes.NodeNG]] = [(module, module)]
+        while pending:
+            node, scope = pending.pop()
+            if isinstance(node, nodes.Name):
+                self.mentioned.add(node.name)
+                continue
+            if isinstance(node, LEAVES):
+                continue
+            if isinstance(node, nodes.Call):
+                note_call(node, self._own.setdefault(scope, {}))
+            elif isinstance(node, nodes.Attribute):
+                self.mentioned.add(node.attrname)
+            elif isinstance(node, SCOPES):
+                self._inner.setdefault(scope, []).append(node)
+                scope = node
+            else:
+                self._note(node, scope)
+            pending.extend((child, scope) for child in node.get_children())
+
+    def _note(self, node: nodes.NodeNG, scope: nodes.NodeNG) -> None:
+        if isinstance(node, nodes.ImportFrom):
+            if not node.level:
+                self.imported.update(f"{node.modname}.{name}" for name, _ in node.names)
+        elif isinstance(node, nodes.Import):
+            self.imported.update(name for name, _ in node.names)
+        elif isinstance(node, (nodes.Yield, nodes.YieldFrom)):
+            self.generators.add(scope)
+        elif isinstance(node, (nodes.For, nodes.While)):
+            self.looping.add(scope)
+        elif isinstance(node, nodes.AugAssign) and isinstance(node.target, nodes.AssignAttr):
+            self._counted.setdefault(scope, set()).add(node.target.attrname)
+
+    def uses(self, scope: nodes.NodeNG) -> Uses:
+        """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
+        found = self._uses.get(scope)
+        if found is None:
+            found = {}
+            for part in self._parts(scope):
+                for path, use in self._own.get(part, {}).items():
+                    found.setdefault(path, Use()).add(use)
+            self._uses[scope] = found
+        return found
+
+    def has_loop(self, function: nodes.NodeNG) -> bool:
+        """Whether a function holds a loop."""
+        return any(part in self.looping for part in self._parts(function))
+
+    def counted(self, cls: nodes.NodeNG) -> frozenset[str]:
+        """The attributes that a class's methods count up or down."""
+        return frozenset(name for part in self._parts(cls) for name in self._counted.get(part, ()))
+
+    def _parts(self, scope: nodes.NodeNG) -> list[nodes.NodeNG]:
+        parts = [scope]
+        for part in parts:
+            parts.extend(self._inner.get(part, ()))
+        return parts
+
+
+@lru_cache(maxsize=4)
+def index_of(module: nodes.Module) -> Index:
+    """The index of a module; those of the last few are kept."""
+    return Index(module)

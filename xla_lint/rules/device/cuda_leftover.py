@@ -1,0 +1,127 @@
+"""`xla-cuda-leftover`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from xla_lint.program.events import Guard, LibraryCall
+from xla_lint.program.scope import always_imports_xla
+from xla_lint.program.values import Instance, Place, Tensor, Text, options
+from xla_lint.rules.base import Confidence, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.program.values import Value
+    from xla_lint.rules.base import Finding
+
+CUDA = "torch.cuda."
+HARMLESS = frozenset(
+    "manual_seed manual_seed_all seed seed_all is_available is_initialized is_bf16_supported device_count "
+    "get_rng_state_all set_rng_state_all".split()
+)
+"""Functions of `torch.cuda` that are there for every machine, and do nothing or tell the truth without CUDA."""
+OTHERS = (f"{CUDA}amp.", "torch.amp.", "torch.autocast")
+"""Mixed precision has rules of its own."""
+MOVES = frozenset({"to", "cuda"})
+PLACES = frozenset({"device", "map_location"})
+POSITIONAL = frozenset({"torch.device", "torch.set_default_device", "torch.set_default_tensor_type"})
+"""Functions whose first argument names a device."""
+
+
+class CudaLeftover(Rule):
+    """A call for CUDA is left on a path that runs on XLA.
+
+    ## What it does
+    Finds `torch.device("cuda")`, `device="cuda"`, `.to("cuda")`, `.cuda()` and functions of `torch.cuda` where the code
+    runs on XLA: in a module that imports torch_xla unconditionally, or on a tensor or model that lives on the XLA
+    device; and not under a test of which the answer is unknown, such as an option of the command line. Tests that are
+    false on XLA are known: `torch.cuda.is_available()`, `device.type == "cuda"`, `tensor.is_cuda`.
+
+    ## Why it matters
+    On a machine without CUDA most of these raise "Found no NVIDIA driver". Others tell nothing of the device that is in
+    use: `torch.cuda.memory_allocated()` is 0, and `torch.cuda.empty_cache()` empties nothing.
+
+    ## What to write instead
+    | for CUDA | for XLA |
+    |---|---|
+    | `torch.device("cuda")` | `torch_xla.device()` |
+    | `x.cuda()` | `x.to(device)` |
+    | `torch.cuda.synchronize()` | `torch_xla.sync(wait=True)`, or `xm.wait_device_ops()` |
+    | `torch.cuda.memory_allocated()` | `xm.get_memory_info(device)` |
+    | `torch.cuda.device_count()` | `xr.world_size()` |
+
+    ## When it is fine
+    Under a test that is false on XLA. `torch.cuda.manual_seed_all` and the flags of cuDNN have no effect without CUDA
+    and are not reported. `torch.cuda.amp` is `xla-foreign-autocast` and `xla-foreign-grad-scaler`.
+    """
+
+    symbol = "xla-cuda-leftover"
+    number = "9761"
+    severity = Severity.ERROR
+    message = "'%(call)s' is for CUDA, and this code runs on XLA; %(instead)s, or put it under a test of the device's type"
+    listens = (LibraryCall,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report calls for CUDA on an XLA path."""
+        if not isinstance(event, LibraryCall) or event.name.startswith(OTHERS):
+            return
+        if any(held.guard is Guard.SETTING for held in event.context.held):
+            return
+        call = cuda_call(event)
+        if call is not None and (self.committed or on_xla(event.receiver)):
+            sure = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
+            yield self.finding(
+                event.node, Confidence.HIGH if sure else Confidence.INFERENCE, call=call, instead=instead(event)
+            )
+
+    @cached_property
+    def committed(self) -> bool:
+        """Whether the module cannot run without torch_xla."""
+        return always_imports_xla(self.program.module)
+
+
+def cuda_call(call: LibraryCall) -> str | None:
+    """How a call for CUDA is spelled, None for any other call."""
+    owner, _, name = call.name.rpartition(".")
+    if call.name.startswith(CUDA):
+        return call.name if name not in HARMLESS else None
+    if name in MOVES and (owner in ("?", "torch.Tensor") or isinstance(call.receiver, Instance)):
+        if name == "cuda":
+            return ".cuda()" if not is_other_object(call.receiver) else None
+        target = call.argument(0, "device")
+        return f'.to("{target.const}")' if isinstance(target, Text) and names_cuda(target) else None
+    if call.name in POSITIONAL and call.args and names_cuda(call.args[0]):
+        return call.name
+    return next((f"{keyword}=" for keyword, value in call.kwargs.items() if keyword in PLACES and names_cuda(value)), None)
+
+
+def is_other_object(receiver: Value | None) -> bool:
+    """True for a library object that is no model."""
+    return isinstance(receiver, Instance) and not receiver.model
+
+
+def names_cuda(value: Value) -> bool:
+    """Whether a value is the name of a CUDA device, or of a tensor type of CUDA."""
+    return all(
+        isinstance(option, Text) and (option.const or "").startswith(("cuda", "torch.cuda.")) for option in options(value)
+    )
+
+
+def on_xla(receiver: Value | None) -> bool:
+    """Whether a receiver is known to live on the XLA device."""
+    return isinstance(receiver, (Tensor, Instance)) and receiver.place is Place.DEVICE and receiver.sure
+
+
+def instead(call: LibraryCall) -> str:
+    """What to write for XLA."""
+    name = call.name.rpartition(".")[2]
+    if call.name.startswith(CUDA):
+        return {
+            "synchronize": "use torch_xla.sync(wait=True) or xm.wait_device_ops()",
+            "memory_allocated": "use xm.get_memory_info(device)",
+            "max_memory_allocated": "use xm.get_memory_info(device)",
+        }.get(name, "remove it")
+    return "move to the XLA device"

@@ -1,0 +1,75 @@
+"""`xla-ineffective-env`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.knowledge.environment import variable
+from xla_lint.program.events import EnvironmentSet
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.device.spelling import dotted_release
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+
+class IneffectiveEnv(Rule):
+    """An environment variable is set that torch_xla ignores, deprecates, or has read already.
+
+    ## What it does
+    Finds assignments to `os.environ`, `os.environ.setdefault`, `os.environ.update` and `os.putenv` of
+
+    - variables that the target release does not read: `XRT_*` from 2.1, `XLA_USE_FP16` and `XLA_DOWNCAST_FP16` from
+      2.5, and `XLA_USE_F16`, which no release ever read;
+    - variables that it reads with a warning: `XLA_USE_BF16`, `XLA_DOWNCAST_BF16` and `XLA_USE_32BIT_LONG` from 2.4,
+      `XLA_USE_SPMD` from 2.1;
+    - variables that are read once and early, set after `import torch_xla`: the ones for dtypes above, `XRT_*`, and
+      `XLA_USE_EAGER_DEBUG_MODE`.
+
+    The target is `--xla-target-version`, else what the project's own requirements pin, else the newest release that
+    xla-lint knows.
+
+    ## Why it matters
+    Nothing fails: the program runs in another precision or on another device than its author believes. `XLA_USE_BF16`
+    still turns float32 into bfloat16 behind the program's back in 2.9, so that `tensor.dtype` and the device disagree.
+
+    ## What to write instead
+    Say it in the program: `model.to(torch.bfloat16)`, `torch.autocast("xla", dtype=torch.bfloat16)`,
+    `torch_xla.runtime.use_spmd()`. Choose the device by `PJRT_DEVICE`. Set variables before the first import of
+    torch_xla, or in the shell.
+
+    ## When it is fine
+    Where the target release reads the variable without a warning and it is set before the import. Reading a variable
+    is always fine, and so is setting one behind a test on the release.
+    """
+
+    symbol = "xla-ineffective-env"
+    number = "9768"
+    severity = Severity.WARNING
+    message = "setting %(name)s %(problem)s%(instead)s"
+    listens = (EnvironmentSet,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report variables that do not do what they are set for."""
+        known = variable(event.name, event.value) if isinstance(event, EnvironmentSet) else None
+        if not isinstance(event, EnvironmentSet) or known is None:
+            return
+        target = self.program.target
+        instead, sureness = f": use {known.instead}" if known.instead else "", Confidence.HIGH
+        value = f"={event.value}" if known.values else ""
+        if known.ignored is not None and target >= known.ignored:
+            if known.ignored < (2, 0):
+                problem = "has no effect, no release of torch_xla reads it"
+            else:
+                problem = f"has no effect since torch_xla {dotted_release(known.ignored)}"
+        elif known.early and event.late:
+            problem = "after torch_xla was imported may come too late, it is read once"
+            instead, sureness = "; set it before the import", Confidence.CONTROL_FLOW
+        elif known.deprecated is not None and target >= known.deprecated:
+            problem = f"is deprecated since torch_xla {dotted_release(known.deprecated)}"
+        else:
+            return
+        yield self.finding(event.node, sureness, name=event.name + value, problem=problem, instead=instead)

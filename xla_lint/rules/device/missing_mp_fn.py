@@ -1,0 +1,100 @@
+"""`xla-missing-mp-fn`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.scope import always_imports_xla, imported
+from xla_lint.rules.base import Confidence, Rule, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.program.events import Event
+    from xla_lint.rules.base import Finding
+
+ENTRY = "_mp_fn"
+STARTERS = frozenset(
+    {
+        "torch_xla.launch",
+        "torch_xla.distributed.xla_multiprocessing.spawn",
+        "torch.multiprocessing.spawn",
+        "torch.distributed.init_process_group",
+        "accelerate.notebook_launcher",
+        "accelerate.Accelerator",
+    }
+)
+"""Calls that show that the replicas are started in another way."""
+OTHER_LAUNCHERS = ("torch_neuronx", "neuronx_distributed", "optimum", "torch_xla.distributed.xla_backend")
+"""Modules of programs that torchrun starts."""
+
+
+class MissingMpFn(Rule):
+    """A training script for a launcher lacks the function that the launcher calls.
+
+    ## What it does
+    Finds scripts that import torch_xla, train with the transformers `Trainer` from a `main()` under
+    `if __name__ == "__main__"`, and define no `_mp_fn(index)`. The finding stands at `main`.
+
+    ## Why it matters
+    The launchers for PyTorch/XLA scripts (transformers' `xla_spawn.py`, SageMaker's `pytorchxla` distribution) import
+    the script as a module and call `_mp_fn(index)` in each replica. `if __name__ == "__main__"` does not hold there, so
+    `main()` is not called either. Without `_mp_fn` the launch ends in an `AttributeError`. Started without a launcher,
+    the script trains on one device only.
+
+    ## What to write instead
+    ```python
+    def _mp_fn(index):
+        main()
+    ```
+
+    ## When it is fine
+    Scripts that start their replicas themselves (`torch_xla.launch`, `xmp.spawn`), that torchrun starts
+    (`init_process_group`, AWS Neuron), or that use an `Accelerator` are not reported.
+    """
+
+    symbol = "xla-missing-mp-fn"
+    number = "9767"
+    severity = Severity.WARNING
+    message = (
+        "this script trains with a Trainer (line %(line)s) but has no '_mp_fn(index)', which launchers such as"
+        " xla_spawn call in each replica; define it, and call main() in it"
+    )
+    listens = (LibraryCall,)
+
+    def check(self, event: Event) -> Iterator[Finding]:
+        """Report the `main` of a script without `_mp_fn`, where a Trainer trains."""
+        if not isinstance(event, LibraryCall) or not is_training(event.name) or self.main is None:
+            return
+        yield self.finding(self.main, Confidence.INFERENCE, line=str(event.node.lineno))
+
+    @cached_property
+    def main(self) -> nodes.NodeNG | None:
+        """The `main` of the script, None where the script needs no `_mp_fn` or is none."""
+        module = self.program.module
+        found = module.locals.get("main", [None])[0]
+        if ENTRY in module.locals or not isinstance(found, nodes.FunctionDef) or not always_imports_xla(module):
+            return None
+        if any(name.startswith(OTHER_LAUNCHERS) for name in imported(module)):
+            return None
+        if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in self.program.events):
+            return None
+        return found if any(is_main_guard(statement) for statement in module.body) else None
+
+
+def is_training(name: str) -> bool:
+    """Whether a call lets one of transformers' trainers train."""
+    package, _, rest = name.partition(".")
+    owner, _, method = rest.rpartition(".")
+    return package == "transformers" and owner.endswith("Trainer") and method == "train"
+
+
+def is_main_guard(statement: nodes.NodeNG) -> bool:
+    """True for `if __name__ == "__main__"`."""
+    return isinstance(statement, nodes.If) and any(
+        isinstance(name, nodes.Name) and name.name == "__name__" for name in statement.test.nodes_of_class(nodes.Name)
+    )
