@@ -70,7 +70,6 @@ class Calls(Expressions):
         self.exits: list[Any] = []
         self.active: list[nodes.NodeNG] = []
         self.defining: Class | None = None
-        self.in_forward = False
         self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
         self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()

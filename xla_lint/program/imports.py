@@ -83,3 +83,17 @@ def dotted_name(node: nodes.NodeNG, aliases: int = MOST_ALIASES) -> str | None:
     if aliases and isinstance(value, (nodes.Name, nodes.Attribute)):
         return dotted_name(value, aliases - 1)
     return None
+
+
+def always_imports_xla(module: nodes.Module) -> bool:
+    """Whether a module cannot be imported without torch_xla: it imports it at its top level, under no test."""
+    for statement in module.body:
+        if isinstance(statement, nodes.Import):
+            packages = {name.partition(".")[0] for name, _ in statement.names}
+        elif isinstance(statement, nodes.ImportFrom) and not statement.level:
+            packages = {statement.modname.partition(".")[0]}
+        else:
+            continue
+        if "torch_xla" in packages:
+            return True
+    return False

@@ -68,6 +68,8 @@ class Machine(ABC):
         """For each test whose branch is being run, how many loops were around it."""
         self.closure = False
         self.callback = False
+        self.in_forward = False
+        """True while a module's `forward` runs."""
         self.replicated = False
         self.bindings = 0
         """How many variables of the module were bound so far."""
@@ -153,7 +155,7 @@ class Machine(ABC):
     @property
     def setting(self) -> tuple[Any, ...]:
         """What else holds here and can make a difference to a function that is called."""
-        return self.rootless, self.replicated, self.in_forward, self.bindings
+        return self.rootless, self.replicated, self.closure, self.callback, self.in_forward, self.bindings
 
     @property
     def loop(self) -> Loop | None:

@@ -101,22 +101,14 @@ class Memo:
         if function.frame is not machine.globals:
             return None
         state = machine.here
-        phase = state.phase
         return (
             function.node,
             function.compiled,
             tuple(fingerprint(value, state) for value in bound.values()),
             machine.store.version,
             machine.setting,
-            state.held,
             tuple(machine.loops),
-            machine.closure,
-            machine.callback,
-            state.grad,
-            state.cut,
-            state.work,
-            state.gradients,
-            None if phase is None else (phase.done, phase.loop, phase.cut),
+            state.course(),
         )
 
     def recall(self, machine: Machine, key: tuple[Any, ...]) -> Value | None:
@@ -125,16 +117,16 @@ class Memo:
         if known is None:
             return None
         state = machine.here
-        newest = max(state.segments)
+        segments, flushed, newest = state.segments, state.flushed, max(state.segments)
+        state.take_course(known.after)
         if known.cut:
             fresh = machine.new_segment()
             moved = {max(known.after.segments): fresh}
-            state.segments = frozenset({fresh}) if known.after.cut is Cut.ALWAYS else state.segments | {fresh}
+            state.segments = frozenset({fresh}) if known.after.cut is Cut.ALWAYS else segments | {fresh}
             state.flushed = frozenset()
         else:
             moved = {known.begun: newest}
-        after = known.after
-        state.cut, state.phase, state.work, state.gradients = after.cut, after.phase, after.work, after.gradients
+            state.segments, state.flushed = segments, flushed
         machine.operations += known.operations
         return rebased(known.result, moved)
 

@@ -79,8 +79,14 @@ class State:
         """A copy for another path."""
         return State(
             dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
-            self.gradients,
+            self.gradients, self.touched,
         )  # fmt: skip
+
+    def course(self) -> tuple[Any, ...]:
+        """All but the variables and what is pending, to compare."""
+        phase = self.phase
+        done = None if phase is None else (phase.done, phase.loop, phase.cut)
+        return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, done
 
     def meet(self, other: State) -> State:
         """The state where two paths come together. Variables bound on one path only are kept."""

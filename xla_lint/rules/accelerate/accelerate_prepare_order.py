@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.program.events import LibraryCall
+from xla_lint.program.index import index_of
 from xla_lint.program.scope import Domain
-from xla_lint.program.uses import Use, uses_in
+from xla_lint.program.uses import Use
 from xla_lint.program.values import Instance, Loader
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -106,7 +107,7 @@ def used_as(target: nodes.NodeNG) -> str:
     if isinstance(target, nodes.AssignAttr):
         scope = target.scope()
         owner = scope.parent.frame() if isinstance(scope, nodes.FunctionDef) and scope.parent is not None else scope
-        use = uses_in(owner).get(target.as_string(), Use())
+        use = index_of(target.root()).uses(owner).get(target.as_string(), Use())
     else:
-        use = uses_in(target.scope()).get(target.as_string(), Use())
+        use = index_of(target.root()).uses(target.scope()).get(target.as_string(), Use())
     return "optimizer" if use.is_optimizer else "model" if use.is_model else ""

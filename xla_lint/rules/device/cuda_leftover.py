@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import Guard, LibraryCall
-from xla_lint.program.scope import always_imports_xla
+from xla_lint.program.imports import always_imports_xla
 from xla_lint.program.values import Instance, Place, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
 
@@ -74,8 +74,16 @@ class CudaLeftover(Rule):
         if call is not None and (self.committed or on_xla(event.receiver)):
             sure = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
-                event.node, Confidence.HIGH if sure else Confidence.INFERENCE, call=call, instead=instead(event)
+                event.node, Confidence.HIGH if sure else Confidence.INFERENCE, call=call, instead=self._instead(event)
             )
+
+    def _instead(self, call: LibraryCall) -> str:
+        name = call.name.rpartition(".")[2]
+        if not call.name.startswith(CUDA):
+            return "move to the XLA device"
+        if name == "synchronize":
+            return f"use {self.program.barrier} and xm.wait_device_ops()"
+        return "use xm.get_memory_info(device)" if "memory" in name else "remove it"
 
     @cached_property
     def committed(self) -> bool:
@@ -113,15 +121,3 @@ def names_cuda(value: Value) -> bool:
 def on_xla(receiver: Value | None) -> bool:
     """Whether a receiver is known to live on the XLA device."""
     return isinstance(receiver, (Tensor, Instance)) and receiver.place is Place.DEVICE and receiver.sure
-
-
-def instead(call: LibraryCall) -> str:
-    """What to write for XLA."""
-    name = call.name.rpartition(".")[2]
-    if call.name.startswith(CUDA):
-        return {
-            "synchronize": "use torch_xla.sync(wait=True) or xm.wait_device_ops()",
-            "memory_allocated": "use xm.get_memory_info(device)",
-            "max_memory_allocated": "use xm.get_memory_info(device)",
-        }.get(name, "remove it")
-    return "move to the XLA device"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import always_imports_xla, imported
+from xla_lint.program.index import index_of
+from xla_lint.program.imports import always_imports_xla
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class MissingMpFn(Rule):
         found = module.locals.get("main", [None])[0]
         if ENTRY in module.locals or not isinstance(found, nodes.FunctionDef) or not always_imports_xla(module):
             return None
-        if any(name.startswith(OTHER_LAUNCHERS) for name in imported(module)):
+        if any(name.startswith(OTHER_LAUNCHERS) for name in index_of(module).imported):
             return None
         if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in self.program.events):
             return None

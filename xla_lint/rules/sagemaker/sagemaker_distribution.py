@@ -163,13 +163,9 @@ def _start(estimator: Estimator) -> Iterator[tuple[str, str]]:
 def _alone(estimator: Estimator) -> bool:
     """Whether several instances run the entry script with nothing that tells them of each other."""
     entry = estimator.text("entry_point")
-    if (
-        estimator.framework[0] != "pytorch"
-        or estimator.instances < 2
-        or entry is None
-        or not entry.endswith(".py")
-        or estimator.own_image()
-    ):
+    if estimator.framework[0] != "pytorch" or estimator.instances < 2 or estimator.own_image():
+        return False
+    if entry is None or not entry.endswith(".py"):
         return False
     nothing = estimator.absent("distribution") or (
         estimator.distribution_is_certain
