@@ -54,7 +54,7 @@ def main(wheels: list[str]) -> None:
         for name in CLASSES[package]:
             for argument in arguments(name, classes) or ():
                 found[package][name][argument].append(release)
-    table = {
+    table: dict[str, object] = {
         "source": "the classes' fields and `__init__`, with the names that `deprecate_kwarg` still takes, as the wheels"
         " of the listed releases have them; each argument with the first and the last of them that takes it",
         **{

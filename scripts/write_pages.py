@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "rules"
 GUIDES = ROOT / "docs" / "guides.md"
+ABOUT_GUIDES = (
+    "Three guides have taught many people to train on XLA devices through SageMaker and Accelerate. Here is each thing "
+    "that they tell people to do, with the rule that finds code which does not, or pylint's own message, or why no "
+    "linter can. A snippet in `tests/guides/` violates each point that is checked, and a test sees that the rule fires."
+    " The mistakes in the guides themselves follow."
+)
 
 
 def pages() -> dict[str, str]:
@@ -51,10 +57,7 @@ def guides_page() -> str:
         "",
         "Written by `scripts/write_pages.py` from `xla_lint/knowledge/guides.json`; do not edit.",
         "",
-        "Three guides have taught many people to train on XLA devices through SageMaker and Accelerate. Here is each "
-        "thing that they tell people to do, with the rule that finds code which does not, or pylint's own message, or "
-        "why no linter can. A snippet in `tests/guides/` violates each point that is checked, and a test sees that the "
-        "rule fires. The mistakes in the guides themselves follow.",
+        ABOUT_GUIDES,
     ]
     for guide in table.guides:
         where = f" <{guide.address}>" if guide.address else ""

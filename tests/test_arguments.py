@@ -39,8 +39,9 @@ def test_the_installed_package_takes_what_the_table_says(package: str, name: str
 
 
 SEEN = Signature(
-    ((4, 10), (4, 20), (5, 0)), {"old": Taken((4, 10), (4, 20)), "new": Taken((5, 0), (5, 0)), "kept": Taken((4, 10), (5, 0))}
-)  # fmt: skip
+    ((4, 10), (4, 20), (5, 0)),
+    {"old": Taken((4, 10), (4, 20)), "new": Taken((5, 0), (5, 0)), "kept": Taken((4, 10), (5, 0))},
+)
 
 
 @pytest.mark.parametrize(

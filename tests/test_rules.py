@@ -60,6 +60,7 @@ def test_symbols_and_numbers_are_unique() -> None:
 def test_the_families_are_complete() -> None:
     families = Counter(rule.__module__.split(".")[-2] for rule in all_rules())
     assert (families["reads"], families["barriers"], families["shapes"]) == (7, 7, 9)
+    assert (families["input"], families["accelerate"], families["habits"]) == (8, 5, 3)
 
 
 @_every_rule
@@ -92,6 +93,8 @@ def test_rule_listens_to_events(rule: type[Rule]) -> None:
     assert all(issubclass(kind, Event) for kind in rule.listens)
 
 
+JUDGED = frozenset({"reads", "barriers", "shapes", "checkpoints"})
+"""The families whose rules judge the events below."""
 LOOP = 41
 _lines = count(100)
 
@@ -151,7 +154,7 @@ def _findings(*events: Event, target: Version = NEWEST) -> list[Finding]:
     program.events = list(events)
     return [
         finding
-        for rule in (kind(program) for kind in all_rules())
+        for rule in (kind(program) for kind in all_rules() if kind.__module__.split(".")[-2] in JUDGED)
         for event in events
         if isinstance(event, rule.listens)
         for finding in rule.check(event)
@@ -409,7 +412,7 @@ def test_collators_follow_the_rows() -> None:
 def test_ragged_batches(changes: dict[str, object], reported: bool) -> None:
     fields: dict[str, object] = {"batch_size": Number(16), "fed": True}
     loader = Loader(_node(), UNKNOWN, **(fields | changes))  # type: ignore[arg-type]
-    assert _symbols(happened.LoaderBuilt(_node(), _in(), loader)) == (["xla-ragged-batch"] if reported else [])
+    assert ("xla-ragged-batch" in _symbols(happened.LoaderBuilt(_node(), _in(), loader))) is reported
 
 
 def test_changing_numbers_need_graphs_of_their_own() -> None:

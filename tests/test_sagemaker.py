@@ -94,6 +94,8 @@ def test_the_folder_may_be_named_from_the_root(tmp_path: Path) -> None:
         ("def main(): ...\n", ["compiler"]),
         ("def main(): ...\ndef _mp_fn(index): main()\n", []),
         ("from train_loop import _mp_fn\n", []),
+        ("from train_loop import *\n", []),
+        ("def main(index): ...\nprint(_mp_fn)\n", ["compiler"]),
         ("def main(index): ...\n_mp_fn = main\n", []),
     ],
 )

@@ -62,6 +62,7 @@ CLAIMS: dict[str, dict[str, Relation]] = {
     "xla-changing-constant": {"compiles": more, "executions": same},
     "xla-growing-tensor": {"compiles": more, "executions": same},
     "xla-host-random": {"compiles": more, "executions": same},
+    "xla-exhausted-loader": {"executions": none, "barriers": fewer},
 }
 
 GOOD: dict[str, float] = {"compiles": 0, "executions": 1, "graph_growth": 0, "history_growth": 0}

@@ -42,6 +42,7 @@ def run(script: str, **variables: str) -> str:
 def test_counts_are_those_of_the_metrics() -> None:
     out = run("""
 step(3)
+xm.wait_device_ops()
 before = total("CompileTime"), total("ExecuteTime"), total("TransferFromDeviceTime")
 with CompileCounter() as counter:
     for rows in (3, 4, 4, 5):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xla_lint.knowledge.releases import Release
 
 PJRT_ALONE: Release = (2, 1)
-"""The first release without the XRT runtime, under which the world's size and the ordinal were environment variables."""
+"""The first release without the XRT runtime, which kept the world's size and the ordinal in environment variables."""
 ONCE_VARIABLES = frozenset({"torch_xla.core.xla_model.xrt_world_size", "torch_xla.core.xla_model.get_ordinal"})
 INITIALISING = frozenset(
     {

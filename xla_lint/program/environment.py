@@ -24,7 +24,10 @@ Setting = tuple[nodes.NodeNG, nodes.NodeNG]
 def environment_sets(code: LiveCode) -> Iterator[Event]:
     """Every place that sets an environment variable whose name the source states."""
     imported = [spot for spot in code.spots if imports_xla(spot.node)]
-    called = {spot.node.func.name: spot for spot in reversed(code.spots) if is_plain_call(spot.node)}
+    called: dict[str, Spot] = {}
+    for spot in code.spots:
+        if isinstance(spot.node, nodes.Call) and isinstance(spot.node.func, nodes.Name):
+            called.setdefault(spot.node.func.name, spot)
     context = Context((), frozenset(), (), False, False)
     for spot in code.spots:
         for key, value in settings(spot.node):
@@ -41,7 +44,7 @@ def settings(node: nodes.NodeNG) -> Iterator[Setting]:
                 yield target.slice, node.value
     elif isinstance(node, nodes.AugAssign):
         if dotted_name_of_target(node.target) == ENVIRONMENT and isinstance(node.value, nodes.Dict):
-            yield from node.value.items
+            yield from entries(node.value)
     elif isinstance(node, nodes.Call):
         function = dotted_name(node.func)
         if function in SETTERS and len(node.args) == 2:
@@ -49,7 +52,7 @@ def settings(node: nodes.NodeNG) -> Iterator[Setting]:
         elif function == f"{ENVIRONMENT}.update":
             for argument in node.args:
                 if isinstance(argument, nodes.Dict):
-                    yield from argument.items
+                    yield from entries(argument)
             for keyword in node.keywords:
                 if keyword.arg is not None:
                     yield nodes.const_factory(keyword.arg), keyword.value
@@ -90,15 +93,17 @@ def is_late(spot: Spot, imported: list[Spot], called: dict[str, Spot]) -> bool:
     return bool(top)
 
 
-def is_plain_call(node: nodes.NodeNG) -> bool:
-    """True for a call of a plain name."""
-    return isinstance(node, nodes.Call) and isinstance(node.func, nodes.Name)
+def entries(node: nodes.Dict) -> Iterator[Setting]:
+    """The keys and values of a dict display."""
+    for key, value in node.items:
+        if isinstance(key, nodes.NodeNG) and isinstance(value, nodes.NodeNG):
+            yield key, value
 
 
 def imports_xla(node: nodes.NodeNG) -> bool:
     """True for an import of torch_xla or of a part of it."""
     if isinstance(node, nodes.ImportFrom):
-        return not node.level and node.modname.partition(".")[0] == "torch_xla"
+        return not node.level and (node.modname or "").partition(".")[0] == "torch_xla"
     return isinstance(node, nodes.Import) and any(name.partition(".")[0] == "torch_xla" for name, _ in node.names)
 
 

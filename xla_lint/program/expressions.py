@@ -882,8 +882,9 @@ def is_structural(node: nodes.Compare, value: Value) -> bool:
 
 def is_setting(node: nodes.NodeNG, value: Value) -> bool:
     """True for a test of which nothing is known: a flag, an option, a name."""
-    if isinstance(node, nodes.Compare) and any(is_none_constant(right) for _, right in node.ops):
-        return False
+    if isinstance(node, nodes.Compare):
+        if any(is_none_constant(right) for _, right in node.ops) or node.left.as_string() == "__name__":
+            return False
     if isinstance(value, Number):
         return not value.loops and not value.traits
     return all(option is UNKNOWN or isinstance(option, (Text, Number)) for option in options(value))

@@ -433,16 +433,16 @@ class Flow(Calls):
                     self.store.put(instance.attributes, name, Number(None, value.loops | {loop}))
 
     def _carries(self, before: State, end: State, mark: int) -> bool:
-        """Whether something that lived before the turn is of another kind after it, and on the device."""
+        """Whether something that lived before the turn is of another kind after it, and on the device, or a loader."""
         pairs: list[tuple[Value, Value]] = [
             (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
         ]
-        pairs.extend(self._kept(mark))
+        pairs.extend(self._overwritten(mark))
         if any(key == "moves" for _, key, _ in self.store.since(mark)):
             return True
-        return any(differs(old, new) and device_tensors([new]) for old, new in pairs)
+        return any(differs(old, new) and (isinstance(new, Loader) or device_tensors([new])) for old, new in pairs)
 
-    def _kept(self, mark: int) -> list[tuple[Value, Value]]:
+    def _overwritten(self, mark: int) -> list[tuple[Value, Value]]:
         """The values of shared objects that were set since `mark`: what stood there before, and what stands there."""
         return [
             (old, new)
@@ -455,7 +455,7 @@ class Flow(Calls):
         pairs: list[tuple[Value, Value]] = [
             (old, end.env[name]) for name, old in before.env.items() if end.env.get(name, old) is not old
         ]
-        pairs.extend(self._kept(mark))
+        pairs.extend(self._overwritten(mark))
         for old, new in pairs:
             olds = list(tensors_in(old))
             loop.carries |= any(t.place is Place.DEVICE and t.born in end.segments for t in tensors_in(new))

@@ -12,11 +12,11 @@ MOST_ALIASES = 4
 
 def bindings_of(node: nodes.Name) -> list[nodes.NodeNG]:
     """The nodes that bind a name in the scope that holds it; empty for a name that the module does not bind."""
-    name, scope = node.name, node.scope()
+    scope: nodes.LocalsDictNodeNG | None = node.scope()
     inner = scope
     while scope is not None:
-        if name in scope.locals and (scope is inner or not isinstance(scope, nodes.ClassDef)):
-            return list(scope.locals[name])
+        if node.name in scope.locals and (scope is inner or not isinstance(scope, nodes.ClassDef)):
+            return [binding for binding in scope.locals[node.name] if isinstance(binding, nodes.NodeNG)]
         scope = scope.parent.scope() if scope.parent is not None else None
     return []
 
@@ -91,7 +91,7 @@ def always_imports_xla(module: nodes.Module) -> bool:
         if isinstance(statement, nodes.Import):
             packages = {name.partition(".")[0] for name, _ in statement.names}
         elif isinstance(statement, nodes.ImportFrom) and not statement.level:
-            packages = {statement.modname.partition(".")[0]}
+            packages = {(statement.modname or "").partition(".")[0]}
         else:
             continue
         if "torch_xla" in packages:

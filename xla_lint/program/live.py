@@ -15,7 +15,7 @@ from xla_lint.program.imports import dotted_name
 from xla_lint.program.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from xla_lint.knowledge.releases import Release
 
@@ -105,27 +105,26 @@ class LiveCode:
             self._boolean(node, guards)
         elif isinstance(node, (nodes.For, nodes.While, nodes.ClassDef)):
             blocks = [node.body, getattr(node, "orelse", [])]
-            inside = {child for block in blocks for child in block}
-            self._each((child for child in node.get_children() if child not in inside), guards)
+            self._children(node, guards, {child for block in blocks for child in block})
             for block in blocks:
                 self._block(block, guards)
         else:
-            self._each(node.get_children(), guards)
+            self._children(node, guards)
 
-    def _each(self, children: Iterable[nodes.NodeNG], guards: Guards) -> None:
-        for child in children:
-            self._visit(child, guards)
+    def _children(self, node: nodes.NodeNG, guards: Guards, besides: Collection[nodes.NodeNG] = ()) -> None:
+        for child in node.get_children():
+            if child not in besides:
+                self._visit(child, guards)
 
     def _function(self, node: nodes.FunctionDef | nodes.Lambda, guards: Guards) -> None:
         inner = replace(guards, functions=(*guards.functions, node), caught=frozenset())
         if isinstance(node, nodes.Lambda) and not isinstance(node, nodes.FunctionDef):
-            self._each(node.get_children(), inner)
+            self._visit(node.body, inner)
             return
-        body = set(node.body)
-        self._each((child for child in node.get_children() if child not in body), guards)
+        self._children(node, guards, set(node.body))
         self._block(node.body, inner)
 
-    def _try(self, node: nodes.Try, guards: Guards) -> None:
+    def _try(self, node: nodes.Try | nodes.TryStar, guards: Guards) -> None:
         caught = frozenset(name for handler in node.handlers for name in expected(handler, node.body))
         self._block(node.body, replace(guards, caught=guards.caught | caught))
         asks = any(mentions_xla(statement) for statement in node.body)
@@ -215,7 +214,7 @@ def mentions_xla(node: nodes.NodeNG) -> bool:
         if isinstance(item, nodes.Name):
             dotted = dotted_name(item) or ""
         elif isinstance(item, nodes.ImportFrom):
-            dotted = item.modname
+            dotted = item.modname or ""
         else:
             dotted = item.names[0][0]
         if dotted.partition(".")[0] == "torch_xla":

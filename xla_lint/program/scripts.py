@@ -31,17 +31,9 @@ class Script:
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
-    def defines(self, function: str) -> bool:
-        """Whether a name is bound at the script's top level, by whatever statement."""
-        return any(
-            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == function
-            for node in ast.walk(self.tree)
-        ) or any(
-            getattr(node, field, None) == function
-            for node in ast.walk(self.tree)
-            for field in ("id", "asname", "name")
-            if isinstance(node, (ast.Name, ast.alias))
-        )
+    def may_define(self, name: str) -> bool:
+        """False where nothing in the script binds a name: no definition, assignment or import, not even of `*`."""
+        return any(_binds(node, name) for node in ast.walk(self.tree))
 
     def packages(self) -> dict[str, Path]:
         """The top-level packages that a run of the script surely imports, with the first file that does.
@@ -61,6 +53,14 @@ class Script:
                     inner = Script.read(beside)
                     pending += [inner] if inner is not None else []
         return found
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return node.name == name
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name) in (name, "*")
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
 
 
 def _imports(body: list[ast.stmt]) -> Iterator[str]:

@@ -64,6 +64,16 @@ class Running:
     length: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One number of the release in use: 0 is the major, 1 the minor one."""
+
+    index: int
+
+
+TOLD = (Running, Part)
+
+
 class VersionTests:
     """Decides tests for one target release."""
 
@@ -137,7 +147,9 @@ class VersionTests:
         if isinstance(second, Running) and op in COMPARISONS:
             swapped = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
             return self._against(swapped, second, first)
-        asks = any(isinstance(side, Running) or self._asks(node, depth) for side, node in ((first, left), (second, right)))
+        if isinstance(first, Part) and op in COMPARISONS:
+            return self._part_against(op, first, second)
+        asks = any(isinstance(side, TOLD) or self._asks(node, depth) for side, node in ((first, left), (second, right)))
         return Answer.UNDECIDED if asks else Answer.UNRELATED
 
     def _against(self, op: str, running: Running, other: object) -> Answer:
@@ -156,11 +168,21 @@ class VersionTests:
             return Answer(op == ">=")
         return Answer.UNDECIDED
 
+    def _part_against(self, op: str, part: Part, other: object) -> Answer:
+        stated = numbers(other)
+        if stated is None or len(stated) != 1:
+            return Answer.UNDECIDED
+        return Answer(COMPARISONS[op](self.target[part.index], stated[0]))
+
     def _present(self, node: nodes.NodeNG, depth: int) -> Answer:
         """Whether a name is bound to what an import gives, and not to the None that stands in for it."""
         if isinstance(node, nodes.Call) and dotted_name(node.func) == "importlib.util.find_spec":
             text = node.args[0] if node.args else None
-            return self._exists(text.value) if isinstance(text, nodes.Const) and isinstance(text.value, str) else Answer.UNRELATED
+            return (
+                self._exists(text.value)
+                if isinstance(text, nodes.Const) and isinstance(text.value, str)
+                else Answer.UNRELATED
+            )
         if not isinstance(node, nodes.Name):
             return Answer.UNDECIDED if self._asks(node, depth) else Answer.UNRELATED
         imports = imports_of(node)
@@ -172,7 +194,7 @@ class VersionTests:
         function = dotted_name(call.func) or ""
         last = function.rpartition(".")[2]
         values = [self._value(argument, depth + 1) for argument in call.args]
-        if isinstance(call.func, nodes.Name) and call.func.name == "hasattr" and len(call.args) == 2:
+        if isinstance(call.func, nodes.Name) and call.func.name in ("hasattr", "getattr") and len(call.args) >= 2:
             owner = dotted_name(call.args[0]) or ""
             if owner.partition(".")[0] == "torch_xla":
                 return self._exists(f"{owner}.{values[1]}") if isinstance(values[1], str) else Answer.UNDECIDED
@@ -204,7 +226,7 @@ class VersionTests:
     def _flag(self, bindings: list[nodes.NodeNG], values: list[nodes.NodeNG | None]) -> Answer:
         """A flag that is set in a `try` block, and set otherwise in its handler."""
         for binding, value, other in zip(bindings, values, reversed(values), strict=True):
-            block = binding.parent.parent
+            block = binding.parent.parent if binding.parent is not None else None
             if not (isinstance(block, nodes.Try) and isinstance(value, nodes.Const) and isinstance(other, nodes.Const)):
                 continue
             answer = self.attempt(block)
@@ -223,7 +245,7 @@ class VersionTests:
         last = bindings[0].body[-1]
         return last.value if isinstance(last, nodes.Return) and len(bindings[0].body) == 1 else None
 
-    def _value(self, node: nodes.NodeNG | None, depth: int) -> object:
+    def _value(self, node: object, depth: int) -> object:
         """A constant, a `Running` release, or None for everything else."""
         if node is None or depth > DEEPEST:
             return None
@@ -232,6 +254,8 @@ class VersionTests:
             return constant
         if isinstance(node, (nodes.Tuple, nodes.List)):
             items = [self._value(item, depth + 1) for item in node.elts]
+            if items and items == [Part(index) for index in range(len(items))]:
+                return Running(len(items))
             return tuple(items) if all(isinstance(item, (int, str)) for item in items) else None
         if isinstance(node, nodes.Name):
             return self._value_of_name(node, depth)
@@ -248,8 +272,15 @@ class VersionTests:
     def _value_of_name(self, node: nodes.Name, depth: int) -> object:
         if dotted_name(node) in VERSIONS:
             return Running()
-        values = [assigned_value(binding) for binding in bindings_of(node)]
-        return self._value(values[0], depth + 1) if len(values) == 1 else None
+        bindings = bindings_of(node)
+        if len(bindings) != 1:
+            return None
+        target = bindings[0].parent
+        if isinstance(target, nodes.Tuple) and isinstance(target.parent, nodes.Assign):
+            position = target.elts.index(bindings[0])
+            unpacked = self._value(target.parent.value, depth + 1)
+            return Part(position) if isinstance(unpacked, Running) and position < len(self.target) else None
+        return self._value(assigned_value(bindings[0]), depth + 1)
 
     def _value_of_attribute(self, node: nodes.Attribute, depth: int) -> object:
         if dotted_name(node) in VERSIONS:
@@ -257,7 +288,7 @@ class VersionTests:
         owner = self._value(node.expr, depth + 1)
         if isinstance(owner, Running):
             if node.attrname in ("major", "minor"):
-                return self.target[0 if node.attrname == "major" else 1]
+                return Part(0 if node.attrname == "major" else 1)
             return owner if node.attrname in ("release", "base_version", "public", "version") else None
         return owner if node.attrname == "version" and self._is_distribution(node.expr) else None
 
@@ -274,7 +305,7 @@ class VersionTests:
         index = self._value(node.slice, depth + 1)
         if self._is_split(node.value):
             return owner
-        return self.target[index] if isinstance(index, int) and 0 <= index < len(self.target) else None
+        return Part(index) if isinstance(index, int) and 0 <= index < len(self.target) else None
 
     def _is_split(self, node: nodes.NodeNG) -> bool:
         """True for `version.split("+")`, whose first item is the version without its local part."""
@@ -307,10 +338,10 @@ class VersionTests:
         pending = [node]
         while pending:
             item = pending.pop()
-            if isinstance(item, (nodes.Name, nodes.Attribute)) and isinstance(self._value(item, depth + 1), Running):
+            if isinstance(item, (nodes.Name, nodes.Attribute)) and isinstance(self._value(item, depth + 1), TOLD):
                 return True
             if isinstance(item, nodes.Call):
-                if isinstance(self._value(item, depth + 1), Running):
+                if isinstance(self._value(item, depth + 1), TOLD):
                     return True
                 if item is not node and self._call(item, depth + 1) is not Answer.UNRELATED:
                     return True

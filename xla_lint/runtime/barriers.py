@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.runtime.counts import graphs, runtime
+from xla_lint.runtime.counts import FALLBACKS, graphs, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BEFORE, AFTER = "_xla_get_default_device", "_run_step_closures"
-"""What torch_xla.sync of torch_xla 2.9 calls right before the graph is cut, and right after: the one in its extension,
-the other in torch_xla.core.xla_model. Every barrier goes through torch_xla.sync. The cut itself must not be wrapped: the
-runtime looks at the innermost Python frames to tell why it executes, and would see the wrapper instead.
+BARRIER, BEFORE, AFTER = "sync", "_xla_get_default_device", "_run_step_closures"
+"""Every barrier of torch_xla 2.9 goes through torch_xla.sync; and what that calls right before the graph is cut (in the
+extension) and right after (in torch_xla.core.xla_model). The cut itself must not be wrapped: the runtime looks at the
+innermost Python frames to tell why it executes, and would see the wrapper instead.
 """
+CLEAR = "clear_counters"
+"""What dynamo calls before it compiles; the fallbacks counted so far would be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,14 @@ class Barrier:
     """The graphs that it cut and sent to the device: 0 where nothing was pending."""
     compiles: int
     """How many of them had to be compiled."""
+    ends_step: bool
+    """True where something was executed since the barrier before, by this one or by a read."""
 
 
 _listeners: list[Callable[[Barrier], None]] = []
 _lock = threading.Lock()
 _begun = threading.local()
+"""Of each thread: when its barrier began and the graphs looked up until then; `last`, those until the barrier before."""
 
 
 def listen(listener: Callable[[Barrier], None]) -> None:
@@ -65,6 +71,7 @@ def _hooks() -> tuple[tuple[Any, str, Callable[..., Any]], ...]:
     return (
         (runtime("torch_xla")._XLAC, BEFORE, _beginning),
         (runtime("torch_xla.core.xla_model"), AFTER, _reporting),
+        (runtime("torch_xla.debug.metrics"), CLEAR, _saving),
     )
 
 
@@ -72,9 +79,20 @@ def _beginning(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
+        if sys._getframe(1).f_code.co_name != BARRIER:
+            return result
         _begun.graphs, _begun.compiled = graphs()
         _begun.at = time.perf_counter()
         return result
+
+    return wrapper
+
+
+def _saving(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        FALLBACKS.read(runtime("torch_xla.debug.metrics"))
+        return function(*args, **kwargs)
 
     return wrapper
 
@@ -84,7 +102,14 @@ def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         ended = time.perf_counter()
         looked_up, compiled = graphs()
-        barrier = Barrier(_begun.at, ended - _begun.at, looked_up - _begun.graphs, compiled - _begun.compiled)
+        barrier = Barrier(
+            _begun.at,
+            ended - _begun.at,
+            looked_up - _begun.graphs,
+            compiled - _begun.compiled,
+            ends_step=looked_up != getattr(_begun, "last", 0),
+        )
+        _begun.last = looked_up
         for listener in tuple(_listeners):
             listener(barrier)
         return function(*args, **kwargs)

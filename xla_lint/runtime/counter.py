@@ -41,7 +41,7 @@ class CompileCounter:
 
     def __init__(self) -> None:
         self.steps: list[Counts] = []
-        """The steps so far: one for every barrier that had something to run, and for every call of `step`.
+        """The steps so far: one for every barrier with something executed since the one before, and for every call of `step`.
 
         An execution that has not ended at the barrier counts for the step after.
         """
@@ -74,7 +74,7 @@ class CompileCounter:
         self._mark = now
 
     def _reached(self, barrier: Barrier) -> None:
-        if barrier.graphs:
+        if barrier.ends_step:
             self.step()
 
 
@@ -133,7 +133,7 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
         return self
 
     def _reached(self, barrier: Barrier) -> None:
-        if barrier.graphs:
+        if barrier.ends_step:
             self._step()
 
     def _step(self) -> None:

@@ -37,7 +37,7 @@ def own(frames: Iterable[Frame]) -> Frame | None:
     empty stack.
     """
     stack = list(frames)
-    for belongs in (_is_own, _is_program):
+    for belongs in (is_own, _is_program):
         for frame in stack:
             if belongs(frame.file):
                 return frame
@@ -56,7 +56,8 @@ def here(depth: int = 1) -> Iterator[Frame]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_own(file: str) -> bool:
+def is_own(file: str) -> bool:
+    """True for a file that is neither part of the standard library nor installed."""
     if file.startswith("<"):
         return file in TYPED_IN
     return not (file.startswith(_library()) or any(part in file for part in INSTALLED))

@@ -104,10 +104,8 @@ def kind_of(value: Value) -> str:
 
 def used_as(target: nodes.NodeNG) -> str:
     """What a name is used as in the code around, empty where its use does not show it."""
-    if isinstance(target, nodes.AssignAttr):
-        scope = target.scope()
-        owner = scope.parent.frame() if isinstance(scope, nodes.FunctionDef) and scope.parent is not None else scope
-        use = index_of(target.root()).uses(owner).get(target.as_string(), Use())
-    else:
-        use = index_of(target.root()).uses(target.scope()).get(target.as_string(), Use())
+    scope: nodes.NodeNG = target.scope()
+    if isinstance(target, nodes.AssignAttr) and isinstance(scope, nodes.FunctionDef) and scope.parent is not None:
+        scope = scope.parent.frame()
+    use = index_of(target.root()).uses(scope).get(target.as_string(), Use())
     return "optimizer" if use.is_optimizer else "model" if use.is_model else ""

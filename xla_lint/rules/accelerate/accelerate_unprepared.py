@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import Forward, Guard, LibraryCall, LoopRun, Transfer
@@ -59,7 +60,7 @@ class AccelerateUnprepared(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what a loop uses unprepared."""
-        if not calls(self.program, *PREPARE):
+        if not self._prepares:
             return
         if isinstance(event, LoopRun) and self._walks_plain_loader(event):
             yield self.finding(
@@ -76,6 +77,11 @@ class AccelerateUnprepared(Rule):
                 yield self.finding(event.node, kind="optimizer", effect=effect)
         elif isinstance(event, Forward) and self._calls_unprepared(event):
             yield self.finding(event.node, kind="model", effect="it is on the host, and its inputs are on the device")
+
+    @cached_property
+    def _prepares(self) -> bool:
+        """Whether the program prepares anything at all."""
+        return calls(self.program, *PREPARE)
 
     def _walks_plain_loader(self, event: LoopRun) -> bool:
         loop = event.loop

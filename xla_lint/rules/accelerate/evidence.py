@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from xla_lint.program.analysis import Program
     from xla_lint.program.events import Context, Event
+    from xla_lint.program.loops import Loop
     from xla_lint.program.values import Value
 
 ACCELERATOR = "accelerate.Accelerator"
@@ -26,14 +27,13 @@ BESIDE = tuple(f"{ACCELERATOR}.{name}" for name in ("accumulate", "backward", "c
 
 def accelerated(program: Program, context: Context) -> bool:
     """Whether the innermost loop around a place is one that Accelerate's own objects run in."""
-    loop = context.loops[-1] if context.loops else None
-    return any(around(event, loop) and shows(event) for event in program.events)
+    if not context.loops:
+        return False
+    return any(within(event, context.loops[-1]) and shows(event) for event in program.events)
 
 
-def around(event: Event, loop: object) -> bool:
-    """Whether an event happens in a loop; outside every loop for None."""
-    if loop is None:
-        return not event.context.loops
+def within(event: Event, loop: Loop) -> bool:
+    """Whether an event happens in a loop, or is the loop itself."""
     return loop in event.context.loops or (isinstance(event, LoopRun) and event.loop is loop)
 
 

@@ -55,8 +55,8 @@ class CpuFallback(Rule):
     number = "9764"
     severity = Severity.WARNING
     message = (
-        "'%(call)s' has no XLA lowering%(part)s and runs on the CPU%(where)s: one extra execution and a transfer each way"
-        " every step; use operations that have one, or move it out of the step"
+        "'%(call)s' has no XLA lowering%(part)s and runs on the CPU%(where)s: one extra execution and a transfer each"
+        " way every step; use operations that have one, or move it out of the step"
     )
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
@@ -79,7 +79,7 @@ class CpuFallback(Rule):
                     confidence(event.context, *tensors),
                     call=event.name.removesuffix(CALL).rpartition(".")[2],
                     part=f"{part} ({', '.join(fallback.operators)})",
-                    where=f"{where(event.context)}",
+                    where=where(event.context),
                 )
                 return
 
@@ -123,5 +123,6 @@ def constructed_with(condition: Condition, made: nodes.NodeNG | None) -> tuple[b
     position = condition.module_position
     if value is None and position is not None and position < len(made.args):
         value = made.args[position]
-    known = isinstance(value, nodes.Const) and isinstance(value.value, (bool, int, float, str))
-    return value is not None, value.value if known else None
+    if isinstance(value, nodes.Const) and isinstance(value.value, (bool, int, float, str)):
+        return True, value.value
+    return value is not None, None

@@ -27,6 +27,8 @@ OTHERS = (f"{CUDA}amp.", "torch.amp.", "torch.autocast")
 """Mixed precision has rules of its own."""
 MOVES = frozenset({"to", "cuda"})
 PLACES = frozenset({"device", "map_location"})
+TAKE_PLACES = ("torch.", "transformers.")
+"""Packages whose functions place things by these arguments."""
 POSITIONAL = frozenset({"torch.device", "torch.set_default_device", "torch.set_default_tensor_type"})
 """Functions whose first argument names a device."""
 
@@ -61,7 +63,9 @@ class CudaLeftover(Rule):
     symbol = "xla-cuda-leftover"
     number = "9761"
     severity = Severity.ERROR
-    message = "'%(call)s' is for CUDA, and this code runs on XLA; %(instead)s, or put it under a test of the device's type"
+    message = (
+        "'%(call)s' is for CUDA, and this code runs on XLA; %(instead)s, or put it under a test of the device's type"
+    )
     listens = (LibraryCall,)
 
     def check(self, event: Event) -> Iterator[Finding]:
@@ -103,7 +107,10 @@ def cuda_call(call: LibraryCall) -> str | None:
         return f'.to("{target.const}")' if isinstance(target, Text) and names_cuda(target) else None
     if call.name in POSITIONAL and call.args and names_cuda(call.args[0]):
         return call.name
-    return next((f"{keyword}=" for keyword, value in call.kwargs.items() if keyword in PLACES and names_cuda(value)), None)
+    if not call.name.startswith(TAKE_PLACES):
+        return None
+    named = (name for name, value in call.kwargs.items() if name in PLACES and names_cuda(value))
+    return next((f"{call.name}({name}=)" for name in named), None)
 
 
 def is_other_object(receiver: Value | None) -> bool:
@@ -114,7 +121,8 @@ def is_other_object(receiver: Value | None) -> bool:
 def names_cuda(value: Value) -> bool:
     """Whether a value is the name of a CUDA device, or of a tensor type of CUDA."""
     return all(
-        isinstance(option, Text) and (option.const or "").startswith(("cuda", "torch.cuda.")) for option in options(value)
+        isinstance(option, Text) and (option.const or "").startswith(("cuda", "torch.cuda."))
+        for option in options(value)
     )
 
 

@@ -53,9 +53,9 @@ class DeprecatedApi(Rule):
             return
         target = self.program.target
         told = [
-            f"'{use.spelled}' is deprecated since torch_xla {dotted_release(use.life.deprecated)}{advice(use.life, target)}"
+            f"'{use.spelled}' is deprecated since torch_xla {dotted_release(since)}{advice(use.life, target)}"
             for use in event.uses
-            if use.life.deprecated is not None and use.life.is_deprecated(target) and use.importable
+            if (since := use.life.deprecated) is not None and use.life.is_deprecated(target) and use.importable
         ]
         if told:
             yield self.finding(event.node, uses="; ".join(told))

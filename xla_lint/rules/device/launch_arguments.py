@@ -86,7 +86,9 @@ class LaunchArguments(Rule):
 
     def _pickled(self, call: LibraryCall, processes: Value | None) -> bool:
         """Whether processes are started, and the target is pickled for them."""
-        if call.unpacked or (given(processes) and constant(processes) != 1 and not isinstance(constant(processes), int)):
+        if call.unpacked or (
+            given(processes) and constant(processes) != 1 and not isinstance(constant(processes), int)
+        ):
             return False
         if constant(processes) == 1 or given(call.argument(3, "debug_single_process")):
             return False
@@ -101,8 +103,9 @@ def unpicklable(target: Value | None) -> str | None:
         return None
     if isinstance(target.node, nodes.Lambda) and not isinstance(target.node, nodes.FunctionDef):
         return "a lambda"
-    if isinstance(target.node.parent.frame(), nodes.FunctionDef):
-        return f"'{target.name}', a function defined inside '{target.node.parent.frame().name}',"
+    around = target.node.parent.frame() if target.node.parent is not None else None
+    if isinstance(around, nodes.FunctionDef):
+        return f"'{target.name}', a function defined inside '{around.name}',"
     return None
 
 
@@ -125,7 +128,7 @@ def signature_problem(call: LibraryCall, target: Value | None) -> tuple[str, str
         return None
     if passed < required or (passed > len(names) and not spec.vararg):
         return (
-            f"'{target.name}' takes {len(names)} positional arguments, and is called with the index and {passed - 1} more",
+            f"'{target.name}' takes {len(names)} positional arguments, and gets the index and {passed - 1} more",
             "let 'args' fit its parameters after the index",
         )
     return None

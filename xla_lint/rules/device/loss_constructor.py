@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 MODULES = "torch.nn."
 LOSSES = "Loss"
-WEIGHTED = frozenset({"NLLLoss", "NLLLoss2d", "CrossEntropyLoss", "BCELoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss"})
+WEIGHTED = frozenset(
+    {"NLLLoss", "NLLLoss2d", "CrossEntropyLoss", "BCELoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss"}
+)
 """Loss modules whose first parameter is a tensor of weights (torch 2.9.1)."""
 INPUTS = frozenset({"input", "target", "input1", "input2"})
 """Parameters of a loss module's `forward`, never of its constructor."""

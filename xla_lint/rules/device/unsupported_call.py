@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LibraryCall
+from xla_lint.program.imports import always_imports_xla
 from xla_lint.program.library.networks import parameters_place
 from xla_lint.program.values import Choice, Instance, Place, Sequence, Tensor, options
 from xla_lint.rules.arguments import constant, device_tensor
@@ -35,7 +36,8 @@ METHODS = {
 NUMPY_PASSES = frozenset({"shape", "ndim", "size", "squeeze", "float64", "result_type", "can_cast", "iterable"})
 """Functions of numpy that ask a tensor's own attributes, and do not convert it (numpy 2)."""
 FOREACH = frozenset(
-    f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm")
+    f"torch.nn.utils.{name}"
+    for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm")
 )
 CHECKPOINTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"})
 CHECKPOINT_ASKS_DEVICE = (2, 1)
@@ -85,7 +87,12 @@ class UnsupportedCall(Rule):
             call = event.name.removeprefix("torch.Tensor").removeprefix("torch.")
             tensors = [tensor] if tensor is not None else []
             yield self.finding(
-                event.node, confidence(event.context, *tensors), call=call, where=where(event.context), why=why, instead=instead
+                event.node,
+                confidence(event.context, *tensors),
+                call=call,
+                where=where(event.context),
+                why=why,
+                instead=instead,
             )
 
     def _problem(self, call: LibraryCall) -> Problem | None:
@@ -102,8 +109,13 @@ class UnsupportedCall(Rule):
             if parameters_place(call.argument(0, "parameters")) is Place.DEVICE:
                 return None, "foreach=True needs kernels that XLA has not", "leave foreach out"
         elif call.name in CHECKPOINTS and self.program.target >= CHECKPOINT_ASKS_DEVICE:
-            return checkpoint_problem(call)
+            problem = checkpoint_problem(call)
+            return problem if problem is not None and self._on_xla(problem[0]) else None
         return None
+
+    def _on_xla(self, tensor: Tensor | None) -> bool:
+        """Whether the code surely runs on XLA: models that run anywhere are often written with checkpointing."""
+        return always_imports_xla(self.program.module) or (tensor is not None and tensor.sure)
 
 
 def method_problem(call: LibraryCall, name: str) -> Problem | None:
@@ -123,8 +135,9 @@ def converted(call: LibraryCall) -> Iterator[Tensor]:
         for option in options(value):
             items = (option.items or [option.element]) if isinstance(option, Sequence) else [option]
             for item in items:
-                if isinstance(item, Tensor) and item.place is Place.DEVICE:
-                    yield item
+                tensor = device_tensor(item)
+                if tensor is not None:
+                    yield tensor
 
 
 def checkpoint_problem(call: LibraryCall) -> Problem | None:

@@ -161,5 +161,5 @@ def _entry(estimator: Estimator) -> Iterator[tuple[str, str]]:
         yield f"'pytorchxla' imports the entry point, and '{written}' is no Python file", "name a .py file"
         return
     script = estimator.script()
-    if script is not None and not script.defines("_mp_fn"):
+    if script is not None and not script.may_define("_mp_fn"):
         yield f"'{written}' defines no _mp_fn(index), which 'pytorchxla' calls", "define it, and let it call main()"

@@ -1,0 +1,78 @@
+"""Found by the processes that `xla-lint run` starts, because its folder is on PYTHONPATH; nothing else imports it.
+
+It waits for the program to import torch_xla, and begins to record then. The module of this name that the process would
+otherwise have found is run as well, and `sys.path` is as it would have been.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+AWAITED = "torch_xla"
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != AWAITED:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)
+        return spec
+
+
+class _Loader(importlib.abc.Loader):
+    def __init__(self, loader: importlib.abc.Loader) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        with _importable():
+            from xla_lint.runtime import session  # noqa: PLC0415
+        session.prepare()
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        session.start()
+
+
+@contextmanager
+def _importable() -> Iterator[None]:
+    """xla_lint can be imported, wherever the program's interpreter looks otherwise."""
+    sys.path.append(PACKAGES)
+    try:
+        yield
+    finally:
+        sys.path.remove(PACKAGES)
+
+
+def _chain() -> None:
+    """Run the module that this one hides."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != HERE]
+    own = sys.modules.pop("sitecustomize", None)
+    if importlib.util.find_spec("sitecustomize") is not None:
+        importlib.import_module("sitecustomize")
+    elif own is not None:
+        sys.modules["sitecustomize"] = own
+
+
+sys.meta_path.insert(0, _Finder())
+_chain()

@@ -1,0 +1,184 @@
+"""What the recorded processes leave behind, put together while they run and after they end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xla_lint.runtime import exchange
+from xla_lint.runtime.causes import READ, cause_of
+from xla_lint.runtime.counts import Counts
+from xla_lint.runtime.graphs import Dumps
+from xla_lint.runtime.logs import DebugLog
+from xla_lint.runtime.places import own
+from xla_lint.runtime.recompiles import Change, compare
+from xla_lint.runtime.records import COMPILE
+
+if TYPE_CHECKING:
+    from xla_lint.runtime.graphs import Graph
+    from xla_lint.runtime.places import Frame
+    from xla_lint.runtime.records import Record
+
+EXPLAINED_PER_LINE = 200
+"""The recompiles of one line that are explained one by one; further ones are counted."""
+MASKS = frozenset({"aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique2", "aten::repeat_interleave"})
+"""Fallbacks whose result's shape depends on values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """One compile after the first at the same line."""
+
+    place: Frame
+    cause: str
+    change: Change | None
+    """None where a graph is missing, because none was dumped for one of the two."""
+
+
+@dataclass(slots=True)
+class Line:
+    """What one line of the program made the runtime do."""
+
+    place: Frame | None
+    """None for what had no Python frame."""
+    compiles: int = 0
+    executions: int = 0
+    pending_reads: int = 0
+    late_reads: int = 0
+    seconds: float = 0.0
+    """How long the host was held up at the line's barriers and reads, compilation included."""
+    causes: Counter[str] = field(default_factory=Counter)
+    """As torch_xla spells them."""
+    manners: Counter[str] = field(default_factory=Counter)
+    """How it reads: `value`, `format`, `branch`, `copy`, `fallback`."""
+
+
+@dataclass(slots=True)
+class Process:
+    """One process of the run."""
+
+    state: exchange.State | None = None
+    lines: dict[Frame | None, Line] = field(default_factory=dict)
+    recompiles: list[Recompile] = field(default_factory=list)
+    unexplained: Counter[Frame] = field(default_factory=Counter)
+    """Recompiles beyond those that are explained one by one."""
+
+    def line(self, place: Frame | None) -> Line:
+        """The row of a line."""
+        return self.lines.setdefault(place, Line(place))
+
+    @property
+    def counts(self) -> Counts:
+        """The totals by the runtime's own metrics."""
+        return self.state.counts if self.state else Counts()
+
+    def settle(self) -> None:
+        """Add what the process itself knows, and what the metrics count beyond the records."""
+        if self.state is None:
+            return
+        for row in self.state.reads:
+            line = self.line(row.place)
+            line.pending_reads += row.pending
+            line.late_reads += row.late
+            line.seconds += row.seconds
+            line.manners[row.how] += row.pending + row.late
+        for barrier in self.state.barriers:
+            self.line(barrier.place).seconds += barrier.seconds
+        rest = Line(None)
+        placed = [line for line in self.lines.values() if line.place is not None]
+        rest.compiles = max(0, self.counts.compiles - sum(line.compiles for line in placed))
+        rest.executions = max(0, self.counts.executions - sum(line.executions for line in placed))
+        rest.late_reads = max(0, self.counts.reads - sum(line.pending_reads + line.late_reads for line in placed))
+        rest.causes[""] = rest.executions
+        self.lines.pop(None, None)
+        if rest.compiles or rest.executions or rest.late_reads:
+            self.lines[None] = rest
+
+
+class Collector:
+    """Reads the folder of a run again and again; memory is bounded by the number of lines of the program."""
+
+    def __init__(self, folder: Path, *, echo: int | None = None) -> None:
+        """`echo`: see `DebugLog`."""
+        self._folder = folder
+        self._echo = echo
+        self._following: dict[Path, _Following] = {}
+        self._foreign: dict[Path, _Following] = {}
+
+    def poll(self) -> None:
+        """Take in what is new."""
+        for folder in sorted(path for path in self._folder.iterdir() if path.is_dir()):
+            if folder not in self._following:
+                log = DebugLog(folder / exchange.DEBUG_LOG, owned=True, echo=self._echo)
+                self._following[folder] = _Following(log, Dumps(folder / exchange.GRAPHS))
+            following = self._following[folder]
+            following.process.state = exchange.read(folder)
+            following.poll()
+            self._follow_foreign(following)
+
+    def finish(self) -> list[Process]:
+        """Every process that used the device, or left a record, complete."""
+        self.poll()
+        processes = [following.process for following in self._following.values()]
+        for process in processes:
+            process.settle()
+        return [process for process in processes if process.state is not None or process.lines]
+
+    def _follow_foreign(self, following: _Following) -> None:
+        """Read the file that the program chose for its records; several processes may share it."""
+        state = following.process.state
+        if state is None or not state.debug_file or Path(state.debug_file).is_relative_to(self._folder):
+            return
+        path = Path(state.debug_file)
+        if path not in self._foreign:
+            following.log = DebugLog(path, owned=False, offset=state.debug_offset)
+            self._foreign[path] = following
+            following.poll()
+
+
+class _Following:
+    """One process, and where its reading stands."""
+
+    def __init__(self, log: DebugLog, dumps: Dumps) -> None:
+        self.log = log
+        self.process = Process()
+        self._dumps = dumps
+        self._graphs: dict[tuple[Frame, str], Graph | None] = {}
+        self._explained: Counter[Frame] = Counter()
+
+    def poll(self) -> None:
+        for record in self.log.records():
+            self._add(record)
+
+    def _add(self, record: Record) -> None:
+        place = own(record.frames)
+        line = self.process.line(place)
+        line.causes[record.cause] += 1
+        if record.kind != COMPILE:
+            line.executions += 1
+            return
+        line.compiles += 1
+        graph = self._dumps.take(record.inputs, record.outputs)
+        if place is not None:
+            self._compiled(place, record.cause, graph)
+
+    def _compiled(self, place: Frame, cause: str, graph: Graph | None) -> None:
+        key = (place, cause)
+        if key in self._graphs:
+            if self._explained[place] < EXPLAINED_PER_LINE:
+                self._explained[place] += 1
+                self.process.recompiles.append(Recompile(place, cause_of(cause).words, self._change(key, graph)))
+            else:
+                self.process.unexplained[place] += 1
+        self._graphs[key] = graph
+
+    def _change(self, key: tuple[Frame, str], graph: Graph | None) -> Change | None:
+        before = self._graphs[key]
+        if before is None or graph is None:
+            return None
+        masks = any(line.causes[READ] for line in self.process.lines.values()) and bool(
+            MASKS & self.process.counts.fallbacks.keys()
+        )
+        return compare(before, graph, masks=masks)

@@ -1,0 +1,95 @@
+"""Which lines read from the device: the kernels that transfer are wrapped, so that each transfer can be placed."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+import threading
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from xla_lint.runtime import counts
+from xla_lint.runtime.places import here, is_own, own
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+    from xla_lint.runtime.places import Frame
+
+KERNELS = {"_local_scalar_dense": "value", "_to_cpu": "fallback", "_to_copy": "copy", "copy_": "copy"}
+"""The kernels of torch 2.9 for XLA tensors that bring values to the host, and what it means when they are called.
+
+`_to_cpu` is how every fallback, and `.item()` inside, gets its inputs. `_to_copy` and `copy_` also do other things.
+"""
+FORMATTING = frozenset({"__format__", "__repr__", "__str__", "_str", "_tensor_str"})
+"""The functions of torch that format a tensor."""
+BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
+"""How the bytecode instructions begin at which a test asks for the truth of a value."""
+
+class Kernels:
+    """The wrapped kernels. They stay wrapped until the process ends, or `restore` is called."""
+
+    def __init__(self, report: Callable[[Frame | None, str, int, bool, float], None]) -> None:
+        """`report` is called after each call that transferred: place, how, transfers, pending, seconds."""
+        import torch  # noqa: PLC0415
+
+        self._report = report
+        self._inside = threading.local()
+        self._library = torch.library.Library("aten", "IMPL")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of every kernel that is replaced
+            for name, how in KERNELS.items():
+                kernel = torch.library.get_kernel(f"aten::{name}", "XLA")
+                wrapper = self._wrapped(kernel, how)
+                self._library.impl(name, wrapper, "XLA", with_keyset=True, allow_override=True)
+
+    def _wrapped(self, kernel: Any, how: str) -> Callable[..., Any]:
+        @functools.wraps(kernel.call_boxed, assigned=())
+        def read(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            if getattr(self._inside, "kernel", False) or (how == "copy" and not _to_host(args, kwargs)):
+                return kernel.call_boxed(keys, *args, **kwargs)
+            self._inside.kernel = True
+            before = counts.reads()
+            looked_up, _ = counts.graphs()
+            began = time.perf_counter()
+            try:
+                return kernel.call_boxed(keys, *args, **kwargs)
+            finally:
+                seconds = time.perf_counter() - began
+                self._inside.kernel = False
+                if counts.reads() > before:
+                    pending = counts.graphs()[0] > looked_up
+                    self._report(own(here()), _manner(how), counts.reads() - before, pending, seconds)
+
+        return read
+
+
+def _to_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """True where a copy may have the host as its target."""
+    device = kwargs.get("device")
+    if device is not None:
+        return bool(device.type == "cpu")
+    return bool(args and hasattr(args[0], "device") and args[0].device.type == "cpu")
+
+
+def _manner(how: str) -> str:
+    """How the user's line asked: from the functions between, and from the instruction that it stands at."""
+    if how == "fallback":
+        return how
+    frame = sys._getframe(2)
+    while not is_own(frame.f_code.co_filename):
+        if frame.f_code.co_name in FORMATTING:
+            return "format"
+        if frame.f_back is None:
+            return how
+        frame = frame.f_back
+    return "branch" if how == "value" and _tests(frame.f_code, frame.f_lasti) else how
+
+
+@functools.lru_cache(maxsize=4096)
+def _tests(code: CodeType, offset: int) -> bool:
+    """True where the instruction at `offset` bytes asks whether a value is true."""
+    return dis.opname[code.co_code[offset]].startswith(BRANCHES)

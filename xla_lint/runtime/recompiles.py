@@ -1,0 +1,184 @@
+"""Why a graph was compiled although one from the same place was there: what differs between the two."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xla_lint.runtime.places import is_own
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xla_lint.runtime.graphs import Graph, Operation
+
+SHAPES = ("xla-changing-shape",)
+CONSTANTS = ("xla-changing-constant",)
+BRANCHES = ("xla-host-random", "xla-periodic-read", "xla-conditional-sync")
+LONGER_ROWS = ("xla-dynamic-padding", "xla-incomplete-padding", "xla-changing-shape", "xla-dynamic-generate")
+FEWER_ROWS = ("xla-ragged-batch",)
+GROWING = ("xla-growing-tensor", "xla-dynamic-generate")
+COUNTED = ("xla-data-dependent-shape",)
+
+_DIMENSIONS = re.compile(r"\[([\d,]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changed from one graph to the next."""
+
+    words: str
+    """A clause that follows 'because': `input 2 is f32[17,128], and was f32[32,128]`."""
+    file: str = ""
+    """Where the first operation that differs was built, as far as recorded; the line is 0 where it is not known."""
+    line: int = 0
+    rules: tuple[str, ...] = ()
+    """The rules that may explain it, likeliest first."""
+
+
+def compare(before: Graph, after: Graph, *, masks: bool) -> Change:
+    """What changed. `masks` says that operations ran whose result's shape depends on values, such as `nonzero`."""
+    at = _first_difference(before, after)
+    if at is None:
+        return Change("only what is inside a nested computation, a layout or a sharding differs")
+    old, new = before.operations[at], after.operations[at]
+    resized = _resized(before.inputs, after.inputs)
+    built = _place(old, new)
+    if _outline(before) == _outline(after):
+        if resized:
+            return Change(_inputs(resized, before, after), *built, _rules_for(resized, before, after, masks=masks))
+        return _same_outline(before, after, at, built)
+    if resized and len(before.inputs) == len(after.inputs) and _origins(before) == _origins(after):
+        return Change(_inputs(resized, before, after), *built, _rules_for(resized, before, after, masks=masks))
+    return _other_outline(before, after, at, built, resized)
+
+
+def _same_outline(before: Graph, after: Graph, at: int, built: tuple[str, int]) -> Change:
+    old, new = before.operations[at], after.operations[at]
+    shape = next(
+        ((a, b) for a, b in zip(before.operations, after.operations, strict=True) if a.shape != b.shape),
+        None,
+    )
+    name = _name(new)
+    if shape is not None:
+        words = f"{_name(shape[1])} gives {shape[1].shape}, and gave {shape[0].shape}, from the same inputs"
+        return Change(words, *_place(*shape) if _place(*shape)[0] else built, SHAPES)
+    if old.kind == new.kind == "constant":
+        user = _user(after, at)
+        words = f"a constant of {_name(user)} is {new.detail}, and was {old.detail}"
+        return Change(words, *(_place(new, user) if not built[0] else built), CONSTANTS)
+    if old.shape == new.shape and old.detail != new.detail:
+        return Change(f"{name} is built with {new.detail}, and was with {old.detail}", *built, CONSTANTS)
+    return Change(f"{name} takes other operands", *built, BRANCHES)
+
+
+def _other_outline(
+    before: Graph, after: Graph, at: int, built: tuple[str, int], resized: Sequence[tuple[int, str, str]]
+) -> Change:
+    more = len(after.operations) - len(before.operations)
+    inputs = len(after.inputs) - len(before.inputs)
+    length = f"{abs(more)} operations {'longer' if more > 0 else 'shorter'}" if more else "of the same length"
+    old, new = _name(before.operations[at]), _name(after.operations[at])
+    first = f"{new} stands where {old} stood" if new != old else f"{new} differs"
+    words = f"the graph is {length} and differs first at {first}"
+    if inputs:
+        words += f"; it has {abs(inputs)} inputs {'more' if inputs > 0 else 'fewer'}"
+    if _origins(before) == _origins(after):
+        return Change(words, *built, CONSTANTS)
+    if inputs and not resized:
+        return Change(words, *built, BRANCHES)
+    return Change(words, *built, (*BRANCHES, *LONGER_ROWS))
+
+
+def _rules_for(
+    resized: Sequence[tuple[int, str, str]], before: Graph, after: Graph, *, masks: bool
+) -> tuple[str, ...]:
+    """What makes inputs change their shape, judged by which of their dimensions did and in which direction."""
+    if masks:
+        return (*COUNTED, *SHAPES)
+    first_only = all(_dims(a)[1:] == _dims(b)[1:] for _, a, b in resized if _dims(a) and _dims(b))
+    shrinks = all(_size(b) < _size(a) for _, a, b in resized)
+    numbers = {number for number, _, _ in resized}
+    joined = {
+        int(graph.operations[operand].detail)
+        for graph in (before, after)
+        for operation in graph.operations
+        if operation.kind == "concatenate"
+        for operand in operation.operands
+        if graph.operations[operand].kind == "parameter"
+    }
+    if numbers & joined and not shrinks:
+        return (*GROWING, *LONGER_ROWS)
+    if first_only:
+        return (*FEWER_ROWS, *SHAPES)
+    return (*LONGER_ROWS, *FEWER_ROWS)
+
+
+def _inputs(resized: Sequence[tuple[int, str, str]], before: Graph, after: Graph) -> str:
+    number, was, now = resized[0]
+    more = f", and {len(resized) - 1} more inputs changed" if len(resized) > 1 else ""
+    return f"input {number} is {now}, and was {was}{more}"
+
+
+def _resized(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, str, str]]:
+    return [(i, a, b) for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b]
+
+
+def _first_difference(before: Graph, after: Graph) -> int | None:
+    pairs = zip(before.operations, after.operations, strict=False)
+    for at, (old, new) in enumerate(pairs):
+        if (old.kind, old.shape, old.detail, old.operands) != (new.kind, new.shape, new.detail, new.operands):
+            return at
+    if len(before.operations) != len(after.operations):
+        return min(len(before.operations), len(after.operations)) - 1
+    return None
+
+
+def _outline(graph: Graph) -> list[tuple[str, tuple[int, ...]]]:
+    return [(operation.kind, operation.operands) for operation in graph.operations]
+
+
+def _origins(graph: Graph) -> list[str]:
+    """PyTorch's operations in order; what one of them becomes in XLA may depend on its arguments."""
+    names: list[str] = []
+    for operation in graph.operations:
+        if operation.origin and operation.kind not in {"constant", "parameter"}:
+            if not names or names[-1] != operation.origin:
+                names.append(operation.origin)
+    return names
+
+
+def _place(*operations: Operation) -> tuple[str, int]:
+    """The user's line among those that the operations record, else any recorded line, else nothing."""
+    places = [(each.file, each.line) for each in operations if each.file]
+    return next((place for place in places if is_own(place[0])), places[0] if places else ("", 0))
+
+
+def _user(graph: Graph, constant: int) -> Operation:
+    """The operation that a constant serves, through the broadcasts and reshapes between."""
+    at = constant
+    for later, operation in enumerate(graph.operations[constant + 1 :], constant + 1):
+        if at in operation.operands:
+            if operation.kind not in {"broadcast", "reshape", "convert"}:
+                return operation
+            at = later
+    return graph.operations[at]
+
+
+def _name(operation: Operation) -> str:
+    if operation.origin and operation.origin not in {"prim::Constant", "xla::device_data"}:
+        return operation.origin
+    return operation.kind
+
+
+def _dims(shape: str) -> list[int]:
+    match = _DIMENSIONS.search(shape)
+    return [int(each) for each in match.group(1).split(",") if each] if match else []
+
+
+def _size(shape: str) -> int:
+    size = 1
+    for each in _dims(shape):
+        size *= each
+    return size

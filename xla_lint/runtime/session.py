@@ -1,0 +1,191 @@
+"""The recording of one process that `xla-lint run` started: what it does is left in a folder, from time to time.
+
+Only the standard library and torch_xla are used here, and nothing here raises into the user's program.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_lint.runtime import barriers, counts, debugfile, exchange
+from xla_lint.runtime.places import here, own
+from xla_lint.runtime.reading import Kernels
+from xla_lint.runtime.timeline import Timeline
+
+if TYPE_CHECKING:
+    from xla_lint.runtime.barriers import Barrier
+    from xla_lint.runtime.places import Frame
+
+FLUSH_SECONDS = 1.0
+"""How often the state is left behind while the program runs."""
+QUIET_STEPS = 8
+"""After so many steps without a compile, operations no longer note the line that built them."""
+XLA_FLAGS, DUMP = "XLA_FLAGS", "--xla_dump_to"
+IR_DEBUG = ("XLA_IR_DEBUG", "XLA_HLO_DEBUG")
+
+
+def prepare() -> None:
+    """Before torch_xla is imported: choose where the runtime writes its records and its graphs."""
+    folder = _own_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.environ.get(debugfile.FILE) or _inherited(os.environ[debugfile.FILE]):
+        os.environ[debugfile.FILE] = str(folder / exchange.DEBUG_LOG)
+    if not any(os.environ.get(name) for name in (debugfile.LEVEL, debugfile.OLD_LEVEL)):
+        os.environ[debugfile.LEVEL] = debugfile.EVERYTHING
+    os.environ.setdefault(debugfile.FRAMES, debugfile.ENOUGH_FRAMES)
+    flags = [flag for flag in os.environ.get(XLA_FLAGS, "").split() if not _inherited(flag.partition("=")[2])]
+    if not any(flag.startswith(DUMP) for flag in flags):
+        flags.append(f"{DUMP}={folder / exchange.GRAPHS}")
+    os.environ[XLA_FLAGS] = " ".join(flags)
+
+
+def start() -> None:
+    """After torch_xla is imported: begin to record."""
+    session = Session()
+    barriers.listen(session.reached)
+    Kernels(session.read)
+    atexit.register(session.end)
+    os.register_at_fork(after_in_child=session.forked)
+    os._exit = _ending(session, os._exit)
+
+
+def _own_folder() -> Path:
+    return Path(os.environ[exchange.FOLDER], str(os.getpid()))
+
+
+def _inherited(path: str) -> bool:
+    """True for a path that the recording of another process chose."""
+    return path.startswith(os.environ[exchange.FOLDER])
+
+
+def _ending(session: Session, leave: Any) -> Any:
+    @functools.wraps(leave)
+    def _exit(status: int) -> None:
+        session.end()
+        leave(status)
+
+    return _exit
+
+
+class Session:
+    """What this process did so far."""
+
+    def __init__(self) -> None:
+        self._warmup = int(os.environ[exchange.WARMUP])
+        self._user_traces = any(os.environ.get(name, "0") != "0" for name in IR_DEBUG)
+        self._trace(on=True)
+        debug_file = Path(os.environ[debugfile.FILE])
+        self._debug_offset = debug_file.stat().st_size if debug_file.is_file() else 0
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._began = self._flushed = time.perf_counter()
+        self._reads: dict[tuple[Frame | None, str], exchange.ReadsAt] = {}
+        self._barriers: dict[Frame | None, exchange.BarriersAt] = {}
+        self._timeline = Timeline()
+        self._steps = 0
+        self._quiet = 0
+        self._placed_reads = 0
+        self._mark = counts.Counts()
+        self._warm: counts.Counts | None = counts.Counts() if not self._warmup else None
+        self._used = False
+
+    def forked(self) -> None:
+        """This process is a new child. It leaves nothing behind unless it uses the device itself."""
+        self._begin_again()
+        if _inherited(os.environ.get(debugfile.FILE, "")):
+            os.environ[debugfile.FILE] = str(_own_folder() / exchange.DEBUG_LOG)
+
+    def read(self, place: Frame | None, how: str, number: int, pending: bool, seconds: float) -> None:
+        """The host has read from the device."""
+        with self._lock:
+            self._used = True
+            self._placed_reads += number
+            row = self._reads.setdefault((place, how), exchange.ReadsAt(place, how))
+            if pending:
+                row.pending += number
+            else:
+                row.late += number
+            row.seconds += seconds
+            self._flush_now_and_then()
+
+    def reached(self, barrier: Barrier) -> None:
+        """A barrier has returned."""
+        place = own(here())
+        with self._lock:
+            self._used = True
+            row = self._barriers.setdefault(place, exchange.BarriersAt(place))
+            row.number += 1
+            row.seconds += barrier.seconds
+            if barrier.ends_step:
+                self._step()
+            self._flush_now_and_then()
+
+    def end(self) -> None:
+        """The program ends: leave the last state, with every execution in it."""
+        if self._pid == os.getpid() and self._used_device():
+            with self._lock:
+                self._leave(counts.settled(), ended=True)
+
+    def _step(self) -> None:
+        self._steps += 1
+        now = counts.settled() if self._steps == self._warmup else counts.take()
+        done = now - self._mark
+        self._mark = now
+        if self._steps == self._warmup:
+            self._warm = now
+        self._timeline.add(time.perf_counter() - self._began, done.compiles, done.executions, done.reads)
+        self._quiet = 0 if done.compiles else self._quiet + 1
+        if self._quiet in {0, QUIET_STEPS}:
+            self._trace(on=not self._quiet)
+
+    def _trace(self, *, on: bool) -> None:
+        """Let operations note the Python line that builds them, or not; the user's own wish stands."""
+        if not self._user_traces:
+            counts.runtime("torch_xla")._XLAC._set_ir_debug(on)
+
+    def _used_device(self) -> bool:
+        if self._used:
+            return True
+        now = counts.take()
+        return bool(now.compiles or now.executions)
+
+    def _flush_now_and_then(self) -> None:
+        if time.perf_counter() - self._flushed >= FLUSH_SECONDS:
+            self._leave(counts.take(), ended=False)
+
+    def _leave(self, now: counts.Counts, *, ended: bool) -> None:
+        self._flushed = time.perf_counter()
+        notes = []
+        if int(os.environ.get("PJRT_LOCAL_PROCESS_RANK", "0")):
+            notes.append("torch_xla writes records in the first process of a host only; this one is counted, not placed")
+        exchange.write(
+            exchange.State(
+                self._pid,
+                list(sys.orig_argv[1:]),
+                self._flushed - self._began,
+                ended,
+                now,
+                self._warm,
+                self._steps,
+                self._warmup,
+                max(0, now.reads - self._placed_reads),
+                os.environ.get(debugfile.FILE, ""),
+                self._debug_offset,
+                os.environ.get(debugfile.LEVEL) or os.environ.get(debugfile.OLD_LEVEL, ""),
+                notes,
+                list(self._reads.values()),
+                list(self._barriers.values()),
+                self._timeline.entries,
+            ),
+            _own_folder(),
+        )
