@@ -78,6 +78,7 @@ class Trait(enum.Enum):
     CLOCK = "read from a clock"
     COUNTED = "taken modulo something"
     SHAPE = "taken from a shape"
+    LONGEST = "the greatest of several lengths"
     FACT = "known of the device, whatever the configuration"
 
 
@@ -356,7 +357,7 @@ class Choice(Value):
     options: tuple[Value, ...]
 
 
-MOST_OPTIONS = 5
+MOST_OPTIONS = 8
 
 
 def options(value: Value) -> tuple[Value, ...]:

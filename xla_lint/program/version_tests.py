@@ -137,7 +137,9 @@ class VersionTests:
         if isinstance(second, Running) and op in COMPARISONS:
             swapped = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
             return self._against(swapped, second, first)
-        asks = any(isinstance(side, Running) or self._asks(node, depth) for side, node in ((first, left), (second, right)))
+        asks = any(
+            isinstance(side, Running) or self._asks(node, depth) for side, node in ((first, left), (second, right))
+        )
         return Answer.UNDECIDED if asks else Answer.UNRELATED
 
     def _against(self, op: str, running: Running, other: object) -> Answer:
@@ -160,7 +162,11 @@ class VersionTests:
         """Whether a name is bound to what an import gives, and not to the None that stands in for it."""
         if isinstance(node, nodes.Call) and dotted_name(node.func) == "importlib.util.find_spec":
             text = node.args[0] if node.args else None
-            return self._exists(text.value) if isinstance(text, nodes.Const) and isinstance(text.value, str) else Answer.UNRELATED
+            return (
+                self._exists(text.value)
+                if isinstance(text, nodes.Const) and isinstance(text.value, str)
+                else Answer.UNRELATED
+            )
         if not isinstance(node, nodes.Name):
             return Answer.UNDECIDED if self._asks(node, depth) else Answer.UNRELATED
         imports = imports_of(node)
