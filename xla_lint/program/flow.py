@@ -91,6 +91,8 @@ class Flow(Calls):
     def _augmented(self, node: nodes.AugAssign) -> None:
         target = node.target
         left = self._target_value(target)
+        if isinstance(target, nodes.Subscript) and isinstance(target.slice, nodes.Const):
+            self._appear(target, left)
         right = self.evaluate(node.value)
         op = node.op.removesuffix("=")
         if isinstance(left, Sequence) and not left.frozen and op == "+":
@@ -99,6 +101,13 @@ class Flow(Calls):
         value = self.binary(node, op, left, right)
         value = self._with_history(node, target, left, right, value)
         self.bind(target, value)
+
+    def _appear(self, target: nodes.Subscript, value: Value) -> None:
+        """Let a key exist that a `defaultdict` makes when it is first asked for."""
+        key = target.slice.value if isinstance(target.slice, nodes.Const) else None
+        for option in options(self.quietly(target.value)):
+            if isinstance(option, Mapping) and isinstance(key, str) and key not in option.entries:
+                self.store.put(option.entries, key, value)
 
     def _target_value(self, target: nodes.NodeNG) -> Value:
         if isinstance(target, nodes.AssignName):

@@ -141,6 +141,8 @@ class Tensor(Value):
     """For a host tensor computed from numbers alone: the innermost loop in which that happens."""
     owner: Instance | None = None
     """For a parameter: its model."""
+    drawn: bool = False
+    """True for random numbers drawn on the host."""
     unsettled: bool = False
     """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
     root: Tensor | None = None

@@ -24,6 +24,7 @@ from xla_lint.program.events import Backward, DataShape, How, Transfer
 from xla_lint.program.expressions import SHAPE
 from xla_lint.program.library.builtin import data_number
 from xla_lint.program.library.registry import methods_of, place_named
+from xla_lint.program.library.standard import drawn
 from xla_lint.program.machine import device_tensors
 from xla_lint.program.objects import model_on_device
 from xla_lint.program.uses import MODEL_METHODS
@@ -70,7 +71,7 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         return Sequence(None, SHAPE, True) if name == "size" else SHAPE
     if name in FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
-        return data_number(machine, receiver) if read else NUMBER
+        return data_number(machine, receiver) if read else drawn(machine) if receiver.drawn else NUMBER
     if name in MATERIALISING_FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
         if name == "cpu":
