@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from xla_lint.program.scope import Version
 
 DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
+PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
+"""The tensors that layers of `torch.nn` keep under these names."""
+CONFIGURATIONS = frozenset({"config", "generation_config"})
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"})
 TRANSPARENT_DECORATORS = frozenset({"abc.abstractmethod", "typing.override", "functools.lru_cache", "functools.cache"})
@@ -176,7 +179,11 @@ class Calls(Expressions):
         return CallSite(function.name, int(node.lineno or 0), len(self.loops), node)
 
     def activate(
-        self, function: Function, bound: dict[str, Value], on_yield: Callable[[Value], None] | None = None
+        self,
+        function: Function,
+        bound: dict[str, Value],
+        on_yield: Callable[[Value], None] | None = None,
+        consumer: Loop | None = None,
     ) -> tuple[Value, Frame]:
         """Run a function's body; what it returns, and its frame with what it yielded."""
         self.budget -= 1
@@ -186,6 +193,7 @@ class Calls(Expressions):
         caller.env = entry.env
         frame = Frame(bound, function.frame, function, function.owner, function.node)
         frame.on_yield = on_yield
+        frame.consumer = consumer
         exits, self.exits = self.exits, []
         self.active.append(function.node)
         self.frame = frame
@@ -419,6 +427,11 @@ class Calls(Expressions):
                 return NUMBER
             if name == "device":
                 return Device(value.place, value.sure)
+            if name in PARAMETERS and (value.cls is None or value.library):
+                return Tensor(value.place, sure=value.sure)
+            if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
+                value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
+                return value.attributes[name]
         getter = self.member(value.cls, "__getattr__")
         if isinstance(getter, Function):
             return UNKNOWN
@@ -495,7 +508,7 @@ class Calls(Expressions):
         if isinstance(value, Choice):
             return join_all(self.iterate(o, loop, node) for o in value.options if o is not NONE)
         if isinstance(value, Generator):
-            return self._iterate_generator(value, node)
+            return self._iterate_generator(value, node, loop)
         if isinstance(value, Mapping):
             return TEXT
         if isinstance(value, Instance):
@@ -524,11 +537,11 @@ class Calls(Expressions):
             self.barrier(node, "next()", silent=True)
         return value.element
 
-    def _iterate_generator(self, value: Generator, node: nodes.NodeNG) -> Value:
+    def _iterate_generator(self, value: Generator, node: nodes.NodeNG, loop: Loop | None) -> Value:
         if value.function.node in self.active or self.budget <= 0:
             return self.unknown_path(node)
         self.calls.append(self.site(value.function, node))
-        _, frame = self.activate(value.function, dict(value.bound))
+        _, frame = self.activate(value.function, dict(value.bound), consumer=loop)
         self.calls.pop()
         return join_all(frame.yields)
 

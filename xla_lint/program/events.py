@@ -196,6 +196,13 @@ class Changing(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class HandPadding(Event):
+    """A tensor is given the length of the longest of several rows."""
+
+    spelled: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HostChoice(Event):
     """A random number drawn on the host decides what is recorded."""
 

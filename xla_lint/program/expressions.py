@@ -9,12 +9,12 @@ from typing import Any
 
 from astroid import nodes
 
-from xla_lint.program.events import Changing, DataShape, Guard, How, RankIndex
+from xla_lint.program.events import Changing, DataShape, Guard, HandPadding, HostChoice, How, RankIndex
 from xla_lint.program.imports import is_none_constant
 from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.objects import differs_between_replicas
 from xla_lint.program.ranks import ENVIRONMENT, environment_value
-from xla_lint.program.uses import path_of
+from xla_lint.program.uses import MODEL_METHODS, path_of
 from xla_lint.program.values import (
     NO_TRAITS,
     NONE,
@@ -71,7 +71,9 @@ SHAPE = Number(traits=frozenset({Trait.SHAPE}))
 """A number, dtype or name that is known without running anything."""
 HALF = Name("torch.float16")
 """XLA devices compute in bfloat16: a test for float16 is one for GPUs."""
-KEPT = frozenset({Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
+UNSTRUCTURED = frozenset({"torch.nn.Module", "torch.compile", "transformers.PreTrainedModel", "torch.nn.Sequential"})
+MODULE_METHODS = MODEL_METHODS | {"forward", "to", "zero_grad", "apply", "generate", "dtype", "name_or_path"}
+KEPT = frozenset({Trait.LONGEST, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
 """Traits of a number that its sums, multiples and comparisons have too."""
 
 
@@ -137,6 +139,8 @@ class Expressions(Machine):
         value = self.attribute(self.evaluate(node.expr), node.attrname, node)
         if value is UNKNOWN:
             return self.by_use(path_of(node), node)
+        if isinstance(value, Method) and isinstance(value.receiver, Instance) and value.receiver.model:
+            return part_of(value.receiver, value)
         return value
 
     def by_use(self, path: str | None, node: nodes.NodeNG) -> Value:
@@ -403,6 +407,7 @@ class Expressions(Machine):
         results: list[Value] = []
         before = self.here
         held = before.held
+        operations = self.operations
         for branch, when, guards, facts in (
             (node.body, True, truth.if_true, truth.narrow_true),
             (node.orelse, False, truth.if_false, truth.narrow_false),
@@ -416,6 +421,8 @@ class Expressions(Machine):
             before.merge_course(self.here)
         before.held = held
         self.state = before
+        if Guard.RANDOM in truth.if_true and self.operations > operations:
+            self.emit(HostChoice(node.test, self.context, "conditional expression"))
         return join_all(results)
 
     # Subscripts.
@@ -448,7 +455,7 @@ class Expressions(Machine):
         if isinstance(value, (Sequence, Text)):
             self.read(node, index_node, index, How.VALUE, "list index")
         if isinstance(value, Sequence):
-            return index_sequence(value, index)
+            return moved_with(index_sequence(value, index), index)
         if isinstance(value, Mapping):
             if isinstance(index, Text) and index.const is not None:
                 found = value.entries.get(index.const)
@@ -456,7 +463,8 @@ class Expressions(Machine):
                     return found
             if value.element is not None:
                 return value.element
-            return join_all(value.entries.values()) if value.entries and not isinstance(index, Text) else UNKNOWN
+            known = isinstance(index, Text) and index.const is not None
+            return join_all(value.entries.values()) if value.entries and not known else UNKNOWN
         if isinstance(value, Instance) and value.model:
             inside = value.attributes.get("*")
             return inside if inside is not None else value
@@ -508,6 +516,14 @@ class Expressions(Machine):
             self.changing(node, f"[{part_node.as_string()}]", moving[0], shape=False)
         elif moving:
             self.changing(node, f"[{part_node.as_string()}]", moving[0], shape=True)
+
+    def padding(self, node: nodes.NodeNG, spelled: str, value: Value) -> bool:
+        """Report a size that is the greatest length of several rows."""
+        numbers = [n for o in options(value) for n in (o.items or [o.element] if isinstance(o, Sequence) else [o])]
+        found = any(isinstance(number, Number) and Trait.LONGEST in number.traits for number in numbers)
+        if found:
+            self.emit(HandPadding(node, self.context, spelled))
+        return found
 
     def changing(self, node: nodes.NodeNG, spelled: str, value: Value, *, shape: bool) -> bool:
         """Report a number that changes from step to step and is built into the graph."""
@@ -668,6 +684,10 @@ class Expressions(Machine):
     def _yield(self, node: nodes.Yield) -> Value:
         value: Value = self.evaluate(node.value) if node.value is not None else NONE
         self.frame.yields.append(value)
+        consumer = self.frame.consumer
+        if consumer is not None and consumer in self.loops:
+            for loop in self.loops[self.loops.index(consumer) + 1 :]:
+                loop.feeds = consumer
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
         return UNKNOWN
@@ -813,6 +833,13 @@ def truth_of_number(value: Value) -> Truth:
     return truth
 
 
+def part_of(model: Instance, member: Method) -> Value:
+    """A member of a model that is not called at once: a method, or a model inside it where its structure is unknown."""
+    if model.cls is not None or member.name in MODULE_METHODS or model.library not in UNSTRUCTURED:
+        return member
+    return Instance(None, "torch.nn.Module", place=model.place, model=True, sure=model.sure)
+
+
 def number_of(truth: Truth) -> Number:
     """The boolean that a truth is, so that `flag = test` decides as `test` does."""
     traits: set[Trait] = set()
@@ -923,6 +950,13 @@ def index_sequence(value: Sequence, index: Value) -> Value:
             return Sequence(value.items[start:stop:step], element_of(value), value.frozen)
         return Sequence(None, element_of(value), value.frozen)
     return element_of(value)
+
+
+def moved_with(item: Value, index: Value) -> Value:
+    """An item of a sequence: a number changes as its index does."""
+    if isinstance(item, Number) and item.const is None and isinstance(index, Number) and index.loops:
+        return Number(None, item.loops | index.loops, item.traits)
+    return item
 
 
 def sliced_length(length: int | None, part: Slice) -> int | None:

@@ -11,6 +11,7 @@ from astroid import nodes
 from xla_lint.program.calls import Calls
 from xla_lint.program.events import Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import Truth, truth_of_number
+from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical
@@ -90,17 +91,23 @@ class Flow(Calls):
     def _augmented(self, node: nodes.AugAssign) -> None:
         target = node.target
         left = self._target_value(target)
+        if isinstance(target, nodes.Subscript) and isinstance(target.slice, nodes.Const):
+            self._appear(target, left)
         right = self.evaluate(node.value)
         op = node.op.removesuffix("=")
         if isinstance(left, Sequence) and not left.frozen and op == "+":
             self.extend(left, right, node)
             return
-        if isinstance(target, nodes.Subscript):
-            self._store_subscript(node, target, right)
-            return
         value = self.binary(node, op, left, right)
         value = self._with_history(node, target, left, right, value)
         self.bind(target, value)
+
+    def _appear(self, target: nodes.Subscript, value: Value) -> None:
+        """Let a key exist that a `defaultdict` makes when it is first asked for."""
+        key = target.slice.value if isinstance(target.slice, nodes.Const) else None
+        for option in options(self.quietly(target.value)):
+            if isinstance(option, Mapping) and isinstance(key, str) and key not in option.entries:
+                self.store.put(option.entries, key, value)
 
     def _target_value(self, target: nodes.NodeNG) -> Value:
         if isinstance(target, nodes.AssignName):
@@ -337,8 +344,9 @@ class Flow(Calls):
         self._situate(loop)
         loop.loader = loader_of(iterable) or loop.loader
         loop.iterable = iterable
-        if loop.loader is not None and loop not in loop.loader.host.loops:
-            loop.loader.host.loops.append(loop)
+        for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
+            if loop not in loader.host.loops:
+                loader.host.loops.append(loop)
         random = isinstance(iterable, Stream) and any(
             isinstance(o, Number) and Guard.RANDOM in truth_of_number(o).if_true for o in options(iterable.stop or NONE)
         )
@@ -361,14 +369,19 @@ class Flow(Calls):
     def _while(self, node: nodes.While) -> None:
         loop = self.loop_at(node, Form.LOOP, self.function_name)
         self._situate(loop)
+        random, operations = False, self.operations
 
         def head() -> bool:
+            nonlocal random
             truth = self._test(node.test)
+            random = Guard.RANDOM in truth.if_true
             self.guard(truth.if_true - {Guard.PERIODIC})
             self.narrow(truth.narrow_true)
             return truth.known is not False
 
         self._loop(node, loop, head)
+        if random and self.operations > operations and self.state is not None:
+            self.emit(HostChoice(node.test, self.context, "loop count"))
 
     def _loop(self, node: nodes.For | nodes.While, loop: Loop, head: Callable[[], bool]) -> None:
         entry = self.here
@@ -437,25 +450,32 @@ class Flow(Calls):
         pairs: list[tuple[Value, Value]] = [
             (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
         ]
-        pairs.extend(self._overwritten(mark))
+        pairs.extend(self._stored_since(mark))
         if any(key == "moves" for _, key, _ in self.store.since(mark)):
+            return True
+        if any(isinstance(old, Number) and isinstance(new, Number) and new.loops - old.loops for old, new in pairs):
             return True
         return any(differs(old, new) and (isinstance(new, Loader) or device_tensors([new])) for old, new in pairs)
 
-    def _overwritten(self, mark: int) -> list[tuple[Value, Value]]:
-        """The values of shared objects that were set since `mark`: what stood there before, and what stands there."""
-        return [
-            (old, new)
-            for owner, key, old in self.store.since(mark)
-            if isinstance(old, Value) and isinstance(new := current(owner, key), Value) and new is not old
-        ]
+    def _stored_since(self, mark: int) -> list[tuple[Value, Value]]:
+        """The values of shared objects that were set since `mark`: what stood there before, and what stands there.
+
+        What a container holds under keys that are not known is the join of all; there only what was added counts.
+        """
+        pairs: list[tuple[Value, Value]] = []
+        for owner, key, old in self.store.since(mark):
+            new = current(owner, key)
+            if isinstance(old, Value) and isinstance(new, Value) and new is not old:
+                added = [o for o in options(new) if o not in options(old)] if key == "element" else []
+                pairs.append((old, join_all(added) if added else new))
+        return pairs
 
     def _look_for_growth(self, node: nodes.NodeNG, loop: Loop, before: State, end: State, mark: int) -> None:
         """Find what comes round again with a concatenation or a running total of this turn in it."""
         pairs: list[tuple[Value, Value]] = [
             (old, end.env[name]) for name, old in before.env.items() if end.env.get(name, old) is not old
         ]
-        pairs.extend(self._overwritten(mark))
+        pairs.extend(self._stored_since(mark))
         for old, new in pairs:
             olds = list(tensors_in(old))
             loop.carries |= any(t.place is Place.DEVICE and t.born in end.segments for t in tensors_in(new))
@@ -662,10 +682,7 @@ def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
         elif isinstance(item, nodes.Assign):
             for target in item.targets:
                 if isinstance(target, nodes.AssignName):
-                    counts = isinstance(item.value, nodes.BinOp) and any(
-                        isinstance(side, nodes.Name) and side.name == target.name
-                        for side in (item.value.left, item.value.right)
-                    )
+                    counts = advances(item.value, target.name)
                     found[target.name] = found.get(target.name, False) or counts
         if not isinstance(item, (nodes.FunctionDef, nodes.ClassDef, nodes.Lambda)):
             pending.extend(item.get_children())
@@ -674,13 +691,13 @@ def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
 
 def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
     """The attributes of `self` that a loop's body counts up."""
-    return [
-        item.target.attrname
-        for item in node.nodes_of_class(nodes.AugAssign)
-        if isinstance(item.target, nodes.AssignAttr)
-        and isinstance(item.target.expr, nodes.Name)
-        and item.target.expr.name == "self"
-    ]
+    found = []
+    for item in node.nodes_of_class((nodes.AugAssign, nodes.Assign)):
+        target = item.target if isinstance(item, nodes.AugAssign) else item.targets[0]
+        if isinstance(target, nodes.AssignAttr) and target.as_string().startswith("self."):
+            if isinstance(item, nodes.AugAssign) or advances(item.value, target.as_string()):
+                found.append(target.attrname)
+    return found
 
 
 def differs(old: Value, new: Value) -> bool:

@@ -60,8 +60,12 @@ class Index:
             self.generators.add(scope)
         elif isinstance(node, (nodes.For, nodes.While)):
             self.looping.add(scope)
-        elif isinstance(node, nodes.AugAssign) and isinstance(node.target, nodes.AssignAttr):
-            self._counted.setdefault(scope, set()).add(node.target.attrname)
+        elif isinstance(node, (nodes.AugAssign, nodes.Assign)):
+            target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+            if isinstance(target, nodes.AssignAttr) and (
+                isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
+            ):
+                self._counted.setdefault(scope, set()).add(target.attrname)
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
@@ -87,6 +91,13 @@ class Index:
         for part in parts:
             parts.extend(self._inner.get(part, ()))
         return parts
+
+
+def advances(value: nodes.NodeNG, target: str) -> bool:
+    """Whether a value is computed from the name or attribute it is assigned to: `(n + 1) % size` for `n`."""
+    if isinstance(value, nodes.BinOp):
+        return advances(value.left, target) or advances(value.right, target)
+    return isinstance(value, (nodes.Name, nodes.Attribute)) and value.as_string() == target
 
 
 @lru_cache(maxsize=4)

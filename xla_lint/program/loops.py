@@ -85,6 +85,8 @@ class Loop:
     """False where no caller is in sight, so that what runs in it is told by use alone."""
     carries: bool = False
     """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
+    feeds: Loop | None = None
+    """The loop that takes one item for each turn of this one, which yields them."""
     anchored: bool = True
     """False in a function without a caller in sight, outside `no_grad`: it may be part of a model."""
 
@@ -144,6 +146,10 @@ class Loop:
     @property
     def changes_graphs(self) -> bool:
         """True where each iteration is a graph of its own, so that what changes between them is compiled anew."""
+        if self.feeds is not None:
+            return self.feeds.changes_graphs
+        if self.form is not Form.LOOP:
+            return True
         return self.is_step and (self.cut is not Cut.NEVER or bool(self.cuts) or self.wrapped)
 
     def describe(self) -> str:

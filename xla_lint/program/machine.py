@@ -236,6 +236,8 @@ class Machine(ABC):
         tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
         place = place_of(tensors)
         facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
+        if place is Place.HOST and any(tensor.drawn for tensor in tensors):
+            facts["drawn"] = True
         facts.setdefault("sure", all(tensor.sure for tensor in tensors))
         facts.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
         facts.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))

@@ -212,4 +212,3 @@ def rebased(value: Value, moved: dict[int, int]) -> Value:
         entries = {key: rebased(item, moved) for key, item in value.entries.items()}
         return Mapping(entries, None if value.element is None else rebased(value.element, moved))
     return value
-

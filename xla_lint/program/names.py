@@ -54,7 +54,9 @@ SUBMODULES_OF_NN = frozenset(
     "activation batchnorm container conv dropout embedding linear loss module normalization padding pooling rnn "
     "sparse transformer upsampling".split()
 )
-TORCH_SUBMODULES = frozenset({"adam", "adamw", "sgd", "optimizer", "lbfgs", "rmsprop", "adagrad", "rprop", "asgd", "radam", "nadam"})
+TORCH_SUBMODULES = frozenset(
+    {"adam", "adamw", "sgd", "optimizer", "lbfgs", "rmsprop", "adagrad", "rprop", "asgd", "radam", "nadam"}
+)
 
 STANDARD = frozenset(sys.stdlib_module_names)
 KNOWN_PACKAGES = frozenset(
@@ -85,7 +87,7 @@ def canonical(dotted: str) -> str:
         return f"torch.nn.{member}"
     if head == "torch.optim" and last in TORCH_SUBMODULES:
         return f"torch.optim.{member}"
-    if module.startswith("torch.distributions."):
+    if module.startswith("torch.distributions.") and not last[:1].isupper():
         return f"torch.distributions.{member}"
     if module.startswith("transformers.models."):
         return f"transformers.{member}" if member[:1].isupper() else dotted

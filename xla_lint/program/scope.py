@@ -142,7 +142,9 @@ def pinned_version(root: Path | None, package: str) -> Version | None:
         if op in ("==", "~=", "<="):
             return version
         if op == "<":
-            return Version(version.major, version.minor - 1) if version.minor else Version(version.major - 1, LAST_MINOR)
+            return (
+                Version(version.major, version.minor - 1) if version.minor else Version(version.major - 1, LAST_MINOR)
+            )
     return None
 
 

@@ -46,9 +46,7 @@ class Gradients:
 
     def meet(self, other: Gradients) -> Gradients:
         """What may have happened where two paths come together."""
-        return Gradients(
-            self.computed or other.computed, self.reduced or other.reduced, self.clipped | other.clipped
-        )
+        return Gradients(self.computed or other.computed, self.reduced or other.reduced, self.clipped | other.clipped)
 
 
 NO_GRADIENTS = Gradients()
@@ -144,6 +142,8 @@ class Frame:
     yields: list[Value] = field(default_factory=list)
     on_yield: Callable[[Value], None] | None = None
     """What runs at each `yield` of a context manager: the body of the `with` statement."""
+    consumer: Loop | None = None
+    """The loop that iterates this generator."""
     outside: dict[str, Frame] = field(default_factory=dict)
     """The names declared `global` or `nonlocal`, with the frame that holds each."""
 

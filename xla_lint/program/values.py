@@ -78,6 +78,7 @@ class Trait(enum.Enum):
     CLOCK = "read from a clock"
     COUNTED = "taken modulo something"
     SHAPE = "taken from a shape"
+    LONGEST = "the greatest of several lengths"
     FACT = "known of the device, whatever the configuration"
 
 
@@ -140,6 +141,8 @@ class Tensor(Value):
     """For a host tensor computed from numbers alone: the innermost loop in which that happens."""
     owner: Instance | None = None
     """For a parameter: its model."""
+    drawn: bool = False
+    """True for random numbers drawn on the host."""
     unsettled: bool = False
     """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
     root: Tensor | None = None
@@ -356,7 +359,7 @@ class Choice(Value):
     options: tuple[Value, ...]
 
 
-MOST_OPTIONS = 5
+MOST_OPTIONS = 8
 
 
 def options(value: Value) -> tuple[Value, ...]:

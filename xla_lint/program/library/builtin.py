@@ -44,6 +44,12 @@ CONTAINERS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
 """Types that are told apart for sure."""
 
 
+def data_number(machine: Calls, value: Value) -> Number:
+    """A number read from the device here: inside loops it may be another one in each turn."""
+    shared = all(isinstance(o, Tensor) and o.shared for o in options(value))
+    return Number(None, frozenset(machine.loops), NUMBER.traits if shared else DATA.traits)
+
+
 def first_node(arguments: Arguments) -> nodes.NodeNG | None:
     """The expression of a call's first argument."""
     return arguments.node_of(0)
@@ -59,7 +65,7 @@ def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if spelled == "round" and any(isinstance(o, Tensor) for o in options(value)):
         return machine.derived(arguments.node, [value])
     if machine.read(arguments.node, first_node(arguments), value, How.VALUE, f"{spelled}()"):
-        return NUMBER if all(isinstance(o, Tensor) and o.shared for o in options(value)) else DATA
+        return data_number(machine, value)
     if isinstance(value, Number):
         if spelled == "int" and value.const is not None:
             return Number(int(value.const), value.loops, value.traits)
@@ -215,7 +221,10 @@ def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         element = machine.iterate(values[0], None, arguments.node) if values else UNKNOWN
         return Sequence(None, element)
     if len(values) == 1:
-        return machine.iterate(values[0], None, arguments.node)
+        item = machine.iterate(values[0], None, arguments.node)
+        if spelled == "max" and isinstance(item, Number) and Trait.SHAPE in item.traits:
+            return Number(None, item.loops, item.traits | {Trait.LONGEST})
+        return item
     result = join_all(values)
     if isinstance(result, Number):
         loops = frozenset(loop for v in values if isinstance(v, Number) for loop in v.loops)

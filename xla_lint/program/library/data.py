@@ -169,10 +169,9 @@ def on_device(value: Value) -> Value:
 
 def wrap(value: Value, node: nodes.NodeNG) -> Loader:
     """A loader whose `next()` is a barrier and yields device tensors."""
-    for option in options(value):
-        if isinstance(option, Loader):
-            option.host.fed = True
-            return Loader(node, on_device(option.element), wrapped=True, inner=option)
+    if isinstance(value, Loader):
+        value.host.fed = True
+        return Loader(node, on_device(value.element), wrapped=True, inner=value)
     element = value.element if isinstance(value, Stream) else UNKNOWN
     return Loader(node, on_device(element), wrapped=True)
 
@@ -180,10 +179,12 @@ def wrap(value: Value, node: nodes.NodeNG) -> Loader:
 @function(*DEVICE_LOADERS)
 def wrap_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A device loader around a host loader."""
-    loader = wrap(arguments.get(0, "loader") or UNKNOWN, arguments.node)
-    loader.single = not dotted.endswith(".MpDeviceLoader")
-    loader.made = tuple(machine.loops)
-    return loader
+    given = options(arguments.get(0, "loader") or UNKNOWN)
+    wrapped = [wrap(o, arguments.node) for o in given if isinstance(o, Loader)] or [wrap(given[0], arguments.node)]
+    for loader in wrapped:
+        loader.single = not dotted.endswith(".MpDeviceLoader")
+        loader.made = tuple(machine.loops)
+    return join_all(wrapped)
 
 
 @methods_of(Loader)

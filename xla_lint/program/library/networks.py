@@ -231,9 +231,7 @@ def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
 def build_optimizer(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """An optimizer or a schedule."""
     parameters = arguments.get(0, "params")
-    return Instance(
-        None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node
-    )
+    return Instance(None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node)
 
 
 @objects("torch.optim.", "torch_xla.amp.syncfree.")
@@ -249,11 +247,10 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
                     arguments.node, arguments.node_of(0), arguments.positional[0], How.VALUE, "ReduceLROnPlateau.step"
                 )
             return NONE
-        if isinstance(closure, Function):
-            machine.call(closure, Arguments(arguments.node, []))
+        loss = machine.call(closure, Arguments(arguments.node, [])) if isinstance(closure, Function) else NONE
         step(machine, receiver, arguments.node)
         machine.optimizer_step(arguments.node, optimizer_place(receiver))
-        return NONE
+        return loss
     if name == "zero_grad":
         return NONE
     if name == "state_dict":

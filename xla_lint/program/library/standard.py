@@ -65,15 +65,31 @@ def clock(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def draw(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A random number drawn on the host, or the generator that draws it."""
     last = dotted.rpartition(".")[2]
+    if last in ("choice", "choices", "sample"):
+        return drawn_item(machine, arguments)
     if last in ("Random", "SystemRandom", "default_rng", "RandomState", "Generator"):
         return Instance(None, "random.Random")
-    return RANDOM if last in DRAWS else UNKNOWN
+    return drawn(machine) if last in DRAWS else UNKNOWN
+
+
+def drawn(machine: Calls) -> Number:
+    """A number drawn here: inside loops it is another one in each turn."""
+    return Number(None, frozenset(machine.loops), RANDOM.traits)
+
+
+def drawn_item(machine: Calls, arguments: Arguments) -> Value:
+    """An item drawn from a collection: a number that changes, or any other value that is as good as the next."""
+    source = arguments.get(0)
+    item = machine.iterate(source, None, arguments.node) if source is not None else UNKNOWN
+    return drawn(machine) if item is UNKNOWN or isinstance(item, Number) else item
 
 
 @objects("random.Random")
 def draw_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A number drawn from a generator object."""
-    return RANDOM if name in DRAWS else UNKNOWN
+    if name in ("choice", "choices", "sample"):
+        return drawn_item(machine, arguments)
+    return drawn(machine) if name in DRAWS else UNKNOWN
 
 
 @function("numpy.")

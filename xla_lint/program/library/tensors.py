@@ -22,8 +22,9 @@ from xla_lint.knowledge.operations import (
 )
 from xla_lint.program.events import Backward, DataShape, How, Transfer
 from xla_lint.program.expressions import SHAPE
-from xla_lint.program.library.builtin import DATA
+from xla_lint.program.library.builtin import data_number
 from xla_lint.program.library.registry import methods_of, place_named
+from xla_lint.program.library.standard import drawn
 from xla_lint.program.machine import device_tensors
 from xla_lint.program.objects import model_on_device
 from xla_lint.program.uses import MODEL_METHODS
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
     from xla_lint.program.machine import Arguments
 
+NOT_SIZES = frozenset({"value", "fill_value", "mode", "dtype", "device", "input"})
+"""Keywords of operations that take sizes which are no sizes themselves."""
 KIND_NAMES = {"bool": Kind.BOOL, "long": Kind.INT, "int": Kind.INT, "int64": Kind.INT, "int32": Kind.INT}
 
 
@@ -68,14 +71,12 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         return Sequence(None, SHAPE, True) if name == "size" else SHAPE
     if name in FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
-        return DATA if read and not receiver.shared else NUMBER
+        return data_number(machine, receiver) if read else drawn(machine) if receiver.drawn else NUMBER
     if name in MATERIALISING_FETCHES:
-        machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
-        return (
-            host_copy(receiver)
-            if name == "cpu"
-            else Sequence(None, DATA if receiver.place is Place.DEVICE and not receiver.shared else NUMBER)
-        )
+        read = machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
+        if name == "cpu":
+            return host_copy(receiver)
+        return Sequence(None, data_number(machine, receiver) if read else NUMBER)
     if name in COMPARING_FETCHES:
         machine.read(node, subject, Sequence([receiver, *arguments.positional]), How.VALUE, f".{name}()")
         return NUMBER
@@ -114,6 +115,8 @@ def operation(
     numbers = operands[1:]
     if (plain in DATA_SHAPES or is_data_shaped(plain, numbers, arguments)) and on_device:
         machine.emit(DataShape(node, machine.context, f"{plain}()"))
+    if plain in ("pad", "new_zeros", "new_full", "new_ones"):
+        any(machine.padding(node, f"{plain}()", number) for number in numbers[:1])
     if on_device:
         _report_numbers(machine, plain, numbers, arguments)
         if plain == "copy" and receiver is not None and receiver.place is Place.HOST:
@@ -160,7 +163,8 @@ def _report_numbers(machine: Calls, name: str, numbers: list[Value], arguments: 
             if machine.changing(call, f"{name}()", number, shape=shape):
                 return
     elif name in SIZES_FROM_ARGUMENTS:
-        for number in (*numbers, *arguments.keywords.values()):
+        sizes = numbers[:1] if name in ("new_full", "pad", "one_hot", "topk") else numbers
+        for number in (*sizes, *(value for key, value in arguments.keywords.items() if key not in NOT_SIZES)):
             if machine.changing(call, f"{name}()", number, shape=True):
                 return
 
@@ -176,9 +180,17 @@ def kind_of(name: str, first: Tensor | None) -> Kind:
     if first is not None and name in (
         "view", "reshape", "flatten", "squeeze", "unsqueeze", "expand", "transpose", "permute", "clone", "detach",
         "contiguous", "t", "repeat", "roll", "flip", "index_select", "gather", "masked_fill", "expand_as", "view_as",
+        "scatter", "scatter_add", "index_fill", "index_copy", "tril", "triu", "fill", "copy", "chunk", "narrow",
     ):  # fmt: skip
         return first.kind
     return Kind.UNKNOWN
+
+
+def kind_named(dtype: Value | None) -> Kind | None:
+    """The kind that a dtype argument names, None where it names none."""
+    if not isinstance(dtype, Name) or not dtype.dotted.startswith("torch."):
+        return None
+    return KIND_NAMES.get(dtype.dotted.removeprefix("torch."), Kind.FLOAT)
 
 
 def first_size(sizes: list[Value]) -> int | None:
@@ -202,9 +214,7 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
     subject = getattr(getattr(node, "func", None), "expr", None)
     target = arguments.get(0, "device")
     dtype = next((v for v in (*arguments.positional, arguments.keywords.get("dtype")) if isinstance(v, Name)), None)
-    kind = receiver.kind
-    if dtype is not None and dtype.dotted.startswith("torch."):
-        kind = KIND_NAMES.get(dtype.dotted.removeprefix("torch."), Kind.FLOAT)
+    kind = kind_named(dtype) or receiver.kind
     place = place_named(target) if not isinstance(target, Name) else None
     if place is not None and name == "to":
         known = not (isinstance(target, Device) and not target.sure)

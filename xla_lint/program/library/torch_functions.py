@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
 from xla_lint.program.events import How
 from xla_lint.program.library.registry import function, objects, place_named
-from xla_lint.program.library.tensors import first_size, host_copy, operation
-from xla_lint.program.machine import device_tensors, source_of
+from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
+from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -32,7 +32,6 @@ from xla_lint.program.values import (
 
 if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
 
 COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
 MODES = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled"})
@@ -137,6 +136,9 @@ def compute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def _other(machine: Calls, dotted: str, name: str, arguments: Arguments) -> Value:
     if dotted.startswith("torch.nn.init."):
         return arguments.get(0) or UNKNOWN
+    if dotted.startswith("torch.Tensor.") and arguments.positional:
+        rest = Arguments(arguments.node, arguments.positional[1:], arguments.keywords, arguments.unpacked)
+        return machine.method(arguments.positional[0], name, rest)
     if dotted.startswith("torch.autograd."):
         if name == "backward":
             machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
@@ -148,7 +150,7 @@ def _other(machine: Calls, dotted: str, name: str, arguments: Arguments) -> Valu
     if name in ("is_tensor", "is_floating_point"):
         return NUMBER
     machine.hand_over(arguments)
-    return UNKNOWN
+    return Instance(None, dotted, node=arguments.node) if name[:1].isupper() else UNKNOWN
 
 
 def make(machine: Calls, name: str, arguments: Arguments) -> Value:
@@ -173,17 +175,16 @@ def make(machine: Calls, name: str, arguments: Arguments) -> Value:
         length = first_size([size]) if size is not None else length
     elif name in ("tensor", "as_tensor", "from_numpy"):
         return _from_values(machine, name, arguments, place)
+    any(machine.padding(node, f"{name}()", value) for value in sized(name, sizes))
     if place is Place.DEVICE:
-        for value in sizes:
+        for value in sized(name, sizes):
             if machine.changing(node, f"{name}()", value, shape=True):
                 break
             for tensor in device_tensors([value]):
                 if name not in ("full", "normal"):
                     machine.read(node, None, tensor, How.VALUE, f"{name}()")
     kind = Kind.INT if name in ("arange", "randint", "randperm") else Kind.UNKNOWN
-    dtype = arguments.keywords.get("dtype")
-    if isinstance(dtype, Name) and dtype.dotted == "torch.bool":
-        kind = Kind.BOOL
+    kind = kind_named(arguments.keywords.get("dtype")) or kind
     sure = not any(isinstance(o, Device) and not o.sure for o in options(arguments.keywords.get("device") or NONE))
     made = machine.loop if place is Place.HOST and not must_travel(name, arguments) else None
     return machine.tensor(node, place, length=length, kind=kind, sure=sure, made=made)
@@ -195,6 +196,15 @@ def must_travel(name: str, arguments: Arguments) -> bool:
         return True
     fill = arguments.get(1, "fill_value") if name == "full" else None
     return fill is not None and not (isinstance(fill, Number) and fill.const is not None and not fill.loops)
+
+
+def sized(name: str, sizes: list[Value]) -> list[Value]:
+    """The positional arguments of a factory that set its shape: fills and bounds are sent as data."""
+    if name in ("full", "linspace", "logspace"):
+        return sizes[:1] if name == "full" else sizes[2:3]
+    if name in ("randint", "normal"):
+        return [value for value in sizes if isinstance(value, Sequence)]
+    return sizes
 
 
 def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) -> Value:
@@ -216,12 +226,15 @@ def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) 
 
 def _like(machine: Calls, arguments: Arguments) -> Value:
     model = arguments.get(0, "input")
+    dtype = arguments.keywords.get("dtype")
     named = place_named(arguments.keywords.get("device"))
     if isinstance(model, Choice):
         model = next((o for o in model.options if isinstance(o, Tensor)), UNKNOWN)
     if not isinstance(model, Tensor):
         return machine.tensor(arguments.node, named) if named is not None else UNKNOWN
-    return machine.tensor(arguments.node, named or model.place, length=model.length, kind=model.kind, sure=model.sure)
+    return machine.tensor(
+        arguments.node, named or model.place, length=model.length, kind=kind_named(dtype) or model.kind, sure=model.sure
+    )
 
 
 def concatenate(machine: Calls, name: str, arguments: Arguments) -> Value:

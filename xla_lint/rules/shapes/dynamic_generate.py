@@ -25,8 +25,8 @@ class DynamicGenerate(Rule):
 
     ## What it does
     Finds calls of a transformers model's `generate` on an XLA device that ask for no static cache. Calls that pass
-    a `generation_config`, `past_key_values`, or unpacked keyword arguments are left alone, because the cache may be
-    chosen there. The finding stands at the call.
+    a `generation_config`, `past_key_values`, or unpacked keyword arguments other than a tokenizer's tensors are left
+    alone, because the cache may be chosen there. The finding stands at the call.
 
     ## Why it matters
     By reading transformers 5.24: `generate` is a Python loop over tokens without anything for XLA in it. The default
@@ -63,7 +63,12 @@ class DynamicGenerate(Rule):
         if not isinstance(model, Instance) or model.place is not Place.DEVICE:
             return
         elsewhere = event.argument(1, "generation_config"), event.kwargs.get("past_key_values")
-        if event.unpacked or any(given(value) for value in elsewhere):
+        if event.unpacked and "**" not in event.kwargs:
+            return
+        chosen = model.attributes.get("generation_config")
+        if isinstance(chosen, Instance) and "cache_implementation" in chosen.attributes:
+            return
+        if any(given(value) for value in elsewhere):
             return
         if not given(cache) or constant(cache) in GROWING_CACHES:
             yield self.finding(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.events import HandPadding, LibraryCall
 from xla_lint.program.values import Sequence, Tensor, options
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.shapes.padding import (
@@ -66,11 +66,21 @@ class DynamicPadding(Rule):
     number = "9721"
     severity = Severity.WARNING
     message = "'%(call)s' %(does)s%(where)s: the step is compiled again for every new length%(bound)s; %(advice)s"
-    listens = (LibraryCall,)
+    listens = (LibraryCall, HandPadding)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report padding to the longest row of a batch."""
+        if isinstance(event, HandPadding) and (event.context.step is not None or event.context.callback):
+            yield self.finding(
+                event.node,
+                confidence(event.context),
+                call=event.spelled,
+                where=where(event.context),
+                does="pads to the longest row of the batch",
+                bound="",
+                advice="pad to a length that is the same for all batches",
+            )
         if not isinstance(event, LibraryCall):
             return
         if event.name == PAD_SEQUENCE:
