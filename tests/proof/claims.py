@@ -62,7 +62,13 @@ CLAIMS: dict[str, dict[str, Relation]] = {
     "xla-changing-constant": {"compiles": more, "executions": same},
     "xla-growing-tensor": {"compiles": more, "executions": same},
     "xla-host-random": {"compiles": more, "executions": same},
+    "xla-cpu-fallback": {"executions": more, "reads": more, "compiles": same},
     "xla-exhausted-loader": {"executions": none, "barriers": fewer},
+    "xla-foreign-grad-scaler": {"executions": more, "reads": more},
+    "xla-syncing-optimizer": {"executions": more, "reads": more},
+    "xla-syncing-clip": {"executions": more, "reads": more},
+    "xla-torch-save": {"reads": more, "executions": same},
+    "xla-rank-read": {"executions": more, "reads": same},
 }
 
 GOOD: dict[str, float] = {"compiles": 0, "executions": 1, "graph_growth": 0, "history_growth": 0}

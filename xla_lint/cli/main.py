@@ -61,6 +61,10 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         from xla_lint.cli.explain import explain  # noqa: PLC0415
 
         return explain(options.symbol)
+    if options.command == "run":
+        from xla_lint.cli.run import run  # noqa: PLC0415
+
+        return run(options)
     parser.print_help(sys.stderr)
     return WRONG_USAGE
 
@@ -102,9 +106,38 @@ def _parser() -> argparse.ArgumentParser:
         )
     check.add_argument("--stdin-filename", metavar="PATH", help="the name of the file that standard input holds")
 
+    _add_run(commands)
+
     explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
     explain.add_argument("symbol", nargs="?", metavar="SYMBOL", help="the rule; without it, every rule is listed")
     return parser
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = commands.add_parser(
+        "run",
+        usage="xla-lint run [OPTION ...] SCRIPT [ARGUMENT ...]\n       xla-lint run [OPTION ...] -m MODULE [ARGUMENT ...]",
+        help="run a program and say which lines compiled, executed and read",
+        description="Run a program unchanged, and say at its end which of its lines compiled, executed and read.",
+        epilog="Exit status: the program's own; 3 where it ended well and a limit was broken.",
+    )
+    run.add_argument("--max-compiles", type=_natural, metavar="N", help="break a limit if more is compiled once warm")
+    run.add_argument(
+        "--max-executions-per-step", type=float, metavar="X", help="break a limit if more is executed once warm"
+    )
+    run.add_argument("--warmup", type=_natural, default=3, metavar="K", help="the steps until it is warm (default: 3)")
+    run.add_argument("--fail-on-fallback", action="store_true", help="break a limit if an operation ran on the CPU")
+    for name in ("json", "html", "markdown"):
+        run.add_argument(f"--{name}", metavar="FILE", help=f"also write the report as {name.upper()}")
+    run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module")
+    run.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="the script and its arguments")
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
 
 
 def _switches(names: str, *, on: bool) -> list[tuple[str, bool]]:

@@ -42,8 +42,8 @@ def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Place, boo
         for item in value.items if value.items is not None else (value.element,):
             yield from places(item, depth - 1)
     elif isinstance(value, Mapping):
-        for item in (*value.entries.values(), value.element):
-            yield from places(item, depth - 1)
+        for entry in (*value.entries.values(), value.element):
+            yield from places(entry, depth - 1)
     elif isinstance(value, Stream):
         yield from places(value.element, depth - 1)
     elif isinstance(value, Instance):

@@ -376,7 +376,7 @@ class Expressions(Machine):
                 return Truth(None, {Guard.DATA}, {Guard.DATA})
             numbers = [option for option in options(value) if isinstance(option, Number)]
             return truth_of_number(join_all(numbers)) if numbers and len(numbers) == len(options(value)) else Truth()
-        if isinstance(value, (Function, Class, Loader, Method)):
+        if isinstance(value, (Function, Class, Loader)):
             return Truth(True)
         if isinstance(value, Instance):
             return self._truth_of_instance(node, value)
@@ -798,8 +798,10 @@ def folded(op: str, left: float | None, right: float | None) -> float | None:
 
 
 def compare_numbers(op: str, left: Number, right: Number) -> Number:
-    """The result of a comparison of two numbers."""
+    """The result of a comparison of two numbers. No rank is negative: such a test is the same on all replicas."""
     traits = (left.traits | right.traits) & KEPT
+    if any(side.const is not None and side.const < 0 for side in (left, right)):
+        traits -= {Trait.RANK}
     if Trait.CLOCK in traits:
         return RARE
     counted = Trait.COUNTED in left.traits or Trait.COUNTED in right.traits
@@ -909,12 +911,13 @@ def is_structural(node: nodes.Compare, value: Value) -> bool:
 
 def is_setting(node: nodes.NodeNG, value: Value) -> bool:
     """True for a test of which nothing is known: a flag, an option, a name."""
-    if isinstance(node, nodes.Compare):
-        if any(is_none_constant(right) for _, right in node.ops) or node.left.as_string() == "__name__":
-            return False
+    if isinstance(node, nodes.Compare) and (
+        node.left.as_string() == "__name__" or any(is_none_constant(right) for _, right in node.ops)
+    ):
+        return False
     if isinstance(value, Number):
         return not value.loops and not value.traits
-    return all(option is UNKNOWN or isinstance(option, (Text, Number)) for option in options(value))
+    return all(option is UNKNOWN or isinstance(option, (Text, Number, Name, Method)) for option in options(value))
 
 
 def is_none(value: Value) -> bool | None:

@@ -83,11 +83,11 @@ def parameters_in(value: Value | None, depth: int = DEPTH) -> Iterator[Tensor]:
             for item in option.items if option.items is not None else (option.element,):
                 yield from parameters_in(item, depth - 1)
         elif isinstance(option, Mapping):
-            for item in (*option.entries.values(), option.element):
-                yield from parameters_in(item, depth - 1)
+            for entry in (*option.entries.values(), option.element):
+                yield from parameters_in(entry, depth - 1)
         elif isinstance(option, Stream):
-            for item in (option.element, option.source, *option.pieces):
-                yield from parameters_in(item, depth - 1)
+            for inner in (option.element, option.source, *option.pieces):
+                yield from parameters_in(inner, depth - 1)
 
 
 def origins_of(value: Value | None) -> frozenset[Origin]:

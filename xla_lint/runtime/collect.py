@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime import exchange
-from xla_lint.runtime.causes import READ, cause_of
+from xla_lint.runtime.causes import cause_of
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 EXPLAINED_PER_LINE = 200
 """The recompiles of one line that are explained one by one; further ones are counted."""
-MASKS = frozenset({"aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique2", "aten::repeat_interleave"})
-"""Fallbacks whose result's shape depends on values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +144,7 @@ class _Following:
         self.process = Process()
         self._dumps = dumps
         self._graphs: dict[tuple[Frame, str], Graph | None] = {}
+        self._again: set[tuple[Frame, str]] = set()
         self._explained: Counter[Frame] = Counter()
 
     def poll(self) -> None:
@@ -178,7 +177,6 @@ class _Following:
         before = self._graphs[key]
         if before is None or graph is None:
             return None
-        masks = any(line.causes[READ] for line in self.process.lines.values()) and bool(
-            MASKS & self.process.counts.fallbacks.keys()
-        )
-        return compare(before, graph, masks=masks)
+        second = key not in self._again
+        self._again.add(key)
+        return compare(before, graph, second=second)

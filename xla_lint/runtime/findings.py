@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.cli.locate import line_of
 from xla_lint.engine import Settings
 from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.project import Project
 from xla_lint.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from xla_lint.runtime.collect import Line, Recompile
 
@@ -24,6 +27,11 @@ READING = {
 }
 """The rule for a pending read, by how the line reads."""
 LATE = "xla-late-read"
+COUNTED = ("xla-data-dependent-shape",)
+MASKS = frozenset({"aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique2", "aten::repeat_interleave"})
+"""Fallbacks whose result's shape depends on values."""
+TOO_MANY = 0.5
+"""Compiles or reads per step of a warm program that torch_xla's own analysis calls too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +61,15 @@ class Linted:
 
     def __init__(self) -> None:
         self._spans: dict[str, list[Span]] = {}
+        self.problems: list[str] = []
+        """The files that could not be checked, and why."""
 
-    def of_line(self, line: Line) -> Verdict | None:
-        """The rule that explains the reads of a line; None where it only did what it was asked to."""
+    def of_line(self, line: Line, steps: int) -> Verdict | None:
+        """The rule that explains the reads of a line.
+
+        None where it only did what it was asked to; and where the linter is silent and there is less than one read in
+        two steps, since a read now and then is no mistake.
+        """
         if line.place is None or not (line.pending_reads or line.late_reads):
             return None
         expected = [READING[how] for how, _ in line.manners.most_common()] if line.pending_reads else []
@@ -64,24 +78,36 @@ class Linted:
         same = [symbol for symbol in there if symbol in expected]
         reads = [symbol for symbol in there if _is_read(symbol)]
         found = [*same, *reads, *there]
-        return Verdict(found[0], linted=True) if found else Verdict(expected[0], linted=False)
+        if found:
+            return Verdict(found[0], linted=True)
+        number = line.pending_reads + line.late_reads
+        return Verdict(expected[0], linted=False) if number > max(1, TOO_MANY * steps) else None
 
-    def of_recompile(self, recompile: Recompile) -> Verdict | None:
-        """The rule that explains a recompile: among those that the change allows, one that the linter found."""
+    def of_recompile(self, recompile: Recompile, fallbacks: Collection[str]) -> Verdict | None:
+        """The rule that explains a recompile: among those that the change allows, one that the linter found.
+
+        `fallbacks` are the operations that ran on the CPU.
+        """
         change = recompile.change
         if change is None or not change.rules:
             return None
         files = dict.fromkeys([file for file in (change.file, recompile.place.file) if file])
         found = {span.symbol for file in files for span in self.spans(file)}
-        for symbol in change.rules:
+        rules = [*COUNTED, *change.rules] if change.resized and not MASKS.isdisjoint(fallbacks) else change.rules
+        for symbol in rules:
             if symbol in found:
                 return Verdict(symbol, linted=True)
-        return Verdict(change.rules[0], linted=False)
+        return Verdict(rules[0], linted=False)
 
     def spans(self, file: str) -> Sequence[Span]:
         """The findings of a file; none where it cannot be read or checked."""
         if file not in self._spans:
-            self._spans[file] = list(_check(file))
+            try:
+                self._spans[file] = _check(file)
+            except (SourceError, AnalysisError) as error:
+                self._spans[file] = []
+                if not file.startswith("<"):
+                    self.problems.append(f"{file}: the linter could not check it: {error}")
         return self._spans[file]
 
 
@@ -89,12 +115,14 @@ def _is_read(symbol: str) -> bool:
     return symbol.endswith("-read") or symbol in READING.values()
 
 
-def _check(file: str) -> Iterable[Span]:
-    try:
-        module = parse(decode(read(file)), file)
-        found = findings_of(module, Project.around(file), Settings())
-    except (SourceError, AnalysisError):
-        return
-    for finding in found:
-        node = finding.node
-        yield Span(node.lineno or 1, node.end_lineno or node.lineno or 1, finding.rule.symbol)
+def _check(file: str) -> list[Span]:
+    module = parse(decode(read(file)), file)
+    found = findings_of(module, Project.around(file), Settings())
+    return [Span(line_of(finding.node), _last_line(finding.node), finding.rule.symbol) for finding in found]
+
+
+def _last_line(node: nodes.NodeNG) -> int:
+    """The last line of an expression or a simple statement; of a compound one, that of its head."""
+    if isinstance(node, (nodes.For, nodes.While, nodes.If, nodes.With, nodes.Try, nodes.FunctionDef, nodes.ClassDef)):
+        return line_of(node)
+    return int(node.end_lineno or line_of(node))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 DUMP = re.compile(r"module_(\d+)\..*\.before_optimizations\.txt$")
 MODULE = re.compile(r"module_(\d+)\.")
 
-_SHAPE = r"(?:\([^=]*?\)|[\w-]+\[[^\]]*\]|\w+\[\])"
+_SHAPE = r"(?:\((?:[^()]|\([^()]*\))*\)|[\w-]+\[[^\]]*\])"
 _OPERATION = re.compile(rf"\s+(?:ROOT )?%([\w.-]+) = ({_SHAPE})(?:\{{[\d,]*\}})? ([\w-]+)\((.*)$")
 _METADATA = re.compile(r", metadata=\{([^}]*)\}")
 _LAYOUT = re.compile(r"\{[\d,]*\}")

@@ -33,10 +33,10 @@ class Frame(NamedTuple):
 def own(frames: Iterable[Frame]) -> Frame | None:
     """The user's own line in a stack, innermost first: the first one outside the standard library and what is installed.
 
-    Where a whole program is installed, as one run by `-m`: the first one outside torch and torch_xla. None for an
-    empty stack.
+    Where a whole program is installed, as one run by `-m`: the first one outside torch and torch_xla. None where no
+    frame but ours is there.
     """
-    stack = list(frames)
+    stack = [frame for frame in frames if not is_ours(frame.file)]
     for belongs in (is_own, _is_program):
         for frame in stack:
             if belongs(frame.file):
@@ -65,7 +65,7 @@ def is_own(file: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_program(file: str) -> bool:
-    if file.startswith(("<", *_standard(), _package())):
+    if file.startswith(("<", *_standard())):
         return False
     return not any(part in file for part in BACKENDS)
 
@@ -81,10 +81,14 @@ def _library() -> tuple[str, ...]:
     installed = {sysconfig.get_paths()[name] for name in ("purelib", "platlib")}
     if hasattr(site, "getsitepackages"):
         installed.update(site.getsitepackages())
-    return (*_standard(), *(os.path.join(path, "") for path in installed), _package())
+    return (*_standard(), *(os.path.join(path, "") for path in installed))
+
+
+def is_ours(file: str) -> bool:
+    """True for a file of xla_lint, which is never the user's, however it is installed."""
+    return file.startswith(_package())
 
 
 @functools.cache
 def _package() -> str:
-    """The folder of xla_lint, whose frames are never the user's, however it is installed."""
     return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xla_lint.runtime.places import is_own
+from xla_lint.runtime.places import is_ours, is_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ BRANCHES = ("xla-host-random", "xla-periodic-read", "xla-conditional-sync")
 LONGER_ROWS = ("xla-dynamic-padding", "xla-incomplete-padding", "xla-changing-shape", "xla-dynamic-generate")
 FEWER_ROWS = ("xla-ragged-batch",)
 GROWING = ("xla-growing-tensor", "xla-dynamic-generate")
-COUNTED = ("xla-data-dependent-shape",)
 
 _DIMENSIONS = re.compile(r"\[([\d,]*)\]")
 
@@ -35,23 +34,28 @@ class Change:
     line: int = 0
     rules: tuple[str, ...] = ()
     """The rules that may explain it, likeliest first."""
+    resized: bool = False
+    """True where inputs changed their shapes or types."""
 
 
-def compare(before: Graph, after: Graph, *, masks: bool) -> Change:
-    """What changed. `masks` says that operations ran whose result's shape depends on values, such as `nonzero`."""
+def compare(before: Graph, after: Graph, *, second: bool) -> Change:
+    """What changed. `second` says that `before` was the first graph of its place."""
     at = _first_difference(before, after)
     if at is None:
-        return Change("only what is inside a nested computation, a layout or a sharding differs")
+        return Change("its operations are the same, but not what becomes of their results")
     old, new = before.operations[at], after.operations[at]
     resized = _resized(before.inputs, after.inputs)
     built = _place(old, new)
     if _outline(before) == _outline(after):
         if resized:
-            return Change(_inputs(resized, before, after), *built, _rules_for(resized, before, after, masks=masks))
+            return Change(_inputs(resized), *built, _rules_for(resized, before, after), resized=True)
         return _same_outline(before, after, at, built)
     if resized and len(before.inputs) == len(after.inputs) and _origins(before) == _origins(after):
-        return Change(_inputs(resized, before, after), *built, _rules_for(resized, before, after, masks=masks))
-    return _other_outline(before, after, at, built, resized)
+        return Change(_inputs(resized), *built, _rules_for(resized, before, after), resized=True)
+    change = _other_outline(before, after, at, built)
+    if second and len(before.inputs) < len(after.inputs):
+        return Change(f"{change.words}, as usual in a second step, which takes what the first one made", *built)
+    return change
 
 
 def _same_outline(before: Graph, after: Graph, at: int, built: tuple[str, int]) -> Change:
@@ -73,30 +77,30 @@ def _same_outline(before: Graph, after: Graph, at: int, built: tuple[str, int]) 
     return Change(f"{name} takes other operands", *built, BRANCHES)
 
 
-def _other_outline(
-    before: Graph, after: Graph, at: int, built: tuple[str, int], resized: Sequence[tuple[int, str, str]]
-) -> Change:
+def _other_outline(before: Graph, after: Graph, at: int, built: tuple[str, int]) -> Change:
     more = len(after.operations) - len(before.operations)
     inputs = len(after.inputs) - len(before.inputs)
-    length = f"{abs(more)} operations {'longer' if more > 0 else 'shorter'}" if more else "of the same length"
     old, new = _name(before.operations[at]), _name(after.operations[at])
-    first = f"{new} stands where {old} stood" if new != old else f"{new} differs"
-    words = f"the graph is {length} and differs first at {first}"
+    first = f"{new} stands where {old} stood" if new != old else f"{new} takes other operands"
+    length = f"the graph is {_count(abs(more), 'operation')} {'longer' if more > 0 else 'shorter'}: " if more else ""
+    words = length + first
     if inputs:
-        words += f"; it has {abs(inputs)} inputs {'more' if inputs > 0 else 'fewer'}"
+        words += f", and there {'is' if abs(inputs) == 1 else 'are'} {_count(abs(inputs), 'input')}"
+        words += " more" if inputs > 0 else " fewer"
+    a, b = before.operations[at], after.operations[at]
+    if old == new and a.kind != "tuple" and a.shape != b.shape:
+        return Change(f"{new} gives {b.shape}, and gave {a.shape}", *built, SHAPES)
     if _origins(before) == _origins(after):
-        return Change(words, *built, CONSTANTS)
-    if inputs and not resized:
-        return Change(words, *built, BRANCHES)
-    return Change(words, *built, (*BRANCHES, *LONGER_ROWS))
+        return Change(words, *built, CONSTANTS if more else ())
+    return Change(words, *built, BRANCHES if more else ())
 
 
-def _rules_for(
-    resized: Sequence[tuple[int, str, str]], before: Graph, after: Graph, *, masks: bool
-) -> tuple[str, ...]:
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _rules_for(resized: Sequence[tuple[int, str, str]], before: Graph, after: Graph) -> tuple[str, ...]:
     """What makes inputs change their shape, judged by which of their dimensions did and in which direction."""
-    if masks:
-        return (*COUNTED, *SHAPES)
     first_only = all(_dims(a)[1:] == _dims(b)[1:] for _, a, b in resized if _dims(a) and _dims(b))
     shrinks = all(_size(b) < _size(a) for _, a, b in resized)
     numbers = {number for number, _, _ in resized}
@@ -115,9 +119,9 @@ def _rules_for(
     return (*LONGER_ROWS, *FEWER_ROWS)
 
 
-def _inputs(resized: Sequence[tuple[int, str, str]], before: Graph, after: Graph) -> str:
+def _inputs(resized: Sequence[tuple[int, str, str]]) -> str:
     number, was, now = resized[0]
-    more = f", and {len(resized) - 1} more inputs changed" if len(resized) > 1 else ""
+    more = f", and {_count(len(resized) - 1, 'other input')} changed" if len(resized) > 1 else ""
     return f"input {number} is {now}, and was {was}{more}"
 
 
@@ -151,7 +155,7 @@ def _origins(graph: Graph) -> list[str]:
 
 def _place(*operations: Operation) -> tuple[str, int]:
     """The user's line among those that the operations record, else any recorded line, else nothing."""
-    places = [(each.file, each.line) for each in operations if each.file]
+    places = [(each.file, each.line) for each in operations if each.file and not is_ours(each.file)]
     return next((place for place in places if is_own(place[0])), places[0] if places else ("", 0))
 
 
@@ -169,7 +173,7 @@ def _user(graph: Graph, constant: int) -> Operation:
 def _name(operation: Operation) -> str:
     if operation.origin and operation.origin not in {"prim::Constant", "xla::device_data"}:
         return operation.origin
-    return operation.kind
+    return "what the graph returns" if operation.kind == "tuple" else operation.kind
 
 
 def _dims(shape: str) -> list[int]:

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
 DATA = Number(traits=frozenset({Trait.DATA}))
-KINDS: dict[type[Value], str] = {Mapping: "dict", Text: "str"}
-CONTAINERS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
+KINDS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
 """Types that are told apart for sure."""
 
 
@@ -281,12 +280,21 @@ def is_instance(machine: Calls, dotted: str, arguments: Arguments) -> Value:
             return Number(False)
     if isinstance(value, Tensor) and names and all(name.startswith("builtins.") for name in names):
         return Number(False)
-    kind = "builtins." + ("tuple" if isinstance(value, Sequence) and value.frozen else KINDS.get(type(value), "?"))
+    kind = kind_of(value)
     if kind in names:
         return Number(True)
-    if kind in CONTAINERS and names and set(names) <= CONTAINERS:
+    if kind and names and set(names) <= KINDS:
         return Number(False)
     return NUMBER
+
+
+def kind_of(value: Value | None) -> str:
+    """The type of a container or a string, where it can be told for sure; else empty."""
+    if isinstance(value, Sequence):
+        return "builtins.tuple" if value.frozen else ""
+    if isinstance(value, Mapping):
+        return "builtins.dict"
+    return "builtins.str" if isinstance(value, Text) else ""
 
 
 @function("builtins.getattr")

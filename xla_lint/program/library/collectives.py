@@ -26,7 +26,8 @@ IN_PLACE = (
     "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "gather", "scatter",
 )  # fmt: skip
 ON_HOST = (
-    "barrier", "monitored_barrier", "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
+    "barrier", "monitored_barrier", "all_gather_object", "gather_object", "broadcast_object_list",
+    "scatter_object_list",
 )  # fmt: skip
 
 

@@ -45,7 +45,21 @@ def paired(node: nodes.NodeNG, others: Iterable[nodes.NodeNG]) -> bool:
     `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. Twins
     stand in one function, and either say the same or are the two branches of one `if`.
     """
+    if _called_in_both_branches(node):
+        return True
     return any(_twins(node, other) for other in others if other is not node and other.frame() is node.frame())
+
+
+def _called_in_both_branches(node: nodes.NodeNG) -> bool:
+    if not isinstance(node, nodes.Call):
+        return False
+    called = node.func.as_string()
+    return any(
+        isinstance(call, nodes.Call) and call.func.as_string() == called
+        for test, when in _branches(node).items()
+        for statement in (test.parent.orelse if when else test.parent.body)
+        for call in statement.nodes_of_class(nodes.Call)
+    )
 
 
 def _twins(one: nodes.NodeNG, other: nodes.NodeNG) -> bool:

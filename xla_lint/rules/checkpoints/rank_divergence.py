@@ -36,8 +36,8 @@ class RankDivergence(Rule):
     Finds collectives (`xm.all_reduce`, `xm.optimizer_step`, `xm.mesh_reduce`, `xm.rendezvous`, `torch.distributed`, …)
     and barriers under a test that differs between replicas: a test on the rank or ordinal, wherever it was stored, or,
     in code that several replicas run, on a value that each of them computed for itself. It also finds reads and saves,
-    on some replicas, of values whose graph holds a collective. For torch_xla up to 2.0, `xm.save` counts as a collective.
-    The finding stands at the call under the test, which may be the call of a helper.
+    on some replicas, of values whose graph holds a collective. For torch_xla up to 2.0, `xm.save` counts as a
+    collective. The finding stands at the call under the test, which may be the call of a helper.
 
     ## Why it matters
     A collective ends when all replicas have called it. If one does not, the others wait for ever: the program hangs
@@ -56,8 +56,8 @@ class RankDivergence(Rule):
     Where a metric decides, make it the same everywhere before it is tested, as above.
 
     ## When it is fine
-    Tests that come out the same on all replicas, such as `xr.world_size() > 1`. A collective whose twin stands under the
-    opposite test (`if not master: xm.rendezvous(tag)`, later `if master: xm.rendezvous(tag)`) is reached by all.
+    Tests that come out the same on all replicas, such as `xr.world_size() > 1`. A collective whose twin stands under
+    the opposite test (`if not master: xm.rendezvous(tag)`, later `if master: xm.rendezvous(tag)`) is reached by all.
     """
 
     symbol = "xla-rank-divergence"

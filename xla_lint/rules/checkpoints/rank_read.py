@@ -27,8 +27,8 @@ class RankRead(Rule):
 
     ## What it does
     Finds reads and prints of pending tensors under a test on the rank, in step code and outside, `xm.master_print` of a
-    tensor, `xm.save` under such a test, and `wandb.watch` on one replica. A read stands where it happens, with the calls
-    that lead there; a save at the call under the test.
+    tensor, `xm.save` under such a test, and `wandb.watch` on one replica. A read is reported where it happens, with the
+    calls that lead there; a save at the call under the test.
 
     ## Why it matters
     The read executes a graph that the other replicas never see. The replicas that read compile it, run it, and fall

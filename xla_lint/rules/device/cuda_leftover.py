@@ -47,13 +47,10 @@ class CudaLeftover(Rule):
     use: `torch.cuda.memory_allocated()` is 0, and `torch.cuda.empty_cache()` empties nothing.
 
     ## What to write instead
-    | for CUDA | for XLA |
-    |---|---|
-    | `torch.device("cuda")` | `torch_xla.device()` |
-    | `x.cuda()` | `x.to(device)` |
-    | `torch.cuda.synchronize()` | `torch_xla.sync(wait=True)`, or `xm.wait_device_ops()` |
-    | `torch.cuda.memory_allocated()` | `xm.get_memory_info(device)` |
-    | `torch.cuda.device_count()` | `xr.world_size()` |
+    - `torch_xla.device()` for `torch.device("cuda")`, and `x.to(device)` for `x.cuda()`;
+    - `torch_xla.sync(wait=True)`, or a barrier and `xm.wait_device_ops()`, for `torch.cuda.synchronize()`;
+    - `xm.get_memory_info(device)` for `torch.cuda.memory_allocated()`;
+    - `xr.world_size()` for `torch.cuda.device_count()`.
 
     ## When it is fine
     Under a test that is false on XLA. `torch.cuda.manual_seed_all` and the flags of cuDNN have no effect without CUDA

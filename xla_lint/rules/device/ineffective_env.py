@@ -65,11 +65,11 @@ class IneffectiveEnv(Rule):
                 problem = "has no effect, no release of torch_xla reads it"
             else:
                 problem = f"has no effect since torch_xla {dotted_release(known.ignored)}"
+        elif known.deprecated is not None and target >= known.deprecated:
+            problem = f"is deprecated since torch_xla {dotted_release(known.deprecated)}"
         elif known.early and event.late:
             problem = "after torch_xla was imported may come too late, it is read once"
             instead, sureness = "; set it before the import", Confidence.CONTROL_FLOW
-        elif known.deprecated is not None and target >= known.deprecated:
-            problem = f"is deprecated since torch_xla {dotted_release(known.deprecated)}"
         else:
             return
         yield self.finding(event.node, sureness, name=event.name + value, problem=problem, instead=instead)

@@ -38,8 +38,8 @@ class ForeignAutocast(Rule):
     `torch_xla.amp.autocast(device)` does the same on TPU and Trainium.
 
     ## When it is fine
-    `enabled=False`, and regions that hold host work only. Up to torch_xla 2.0, XLA tensors took part in CUDA's autocast,
-    and nothing is reported for such a target.
+    `enabled=False`, and regions that hold host work only. Up to torch_xla 2.0, XLA tensors took part in CUDA's
+    autocast, and nothing is reported for such a target.
     """
 
     symbol = "xla-foreign-autocast"
@@ -54,6 +54,4 @@ class ForeignAutocast(Rule):
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""
         if isinstance(event, Autocast) and self.program.target >= FIRST_OWN_AUTOCAST:
-            yield self.finding(
-                event.node, confidence(event.context), device=event.device, where=where(event.context)
-            )
+            yield self.finding(event.node, confidence(event.context), device=event.device, where=where(event.context))

@@ -27,8 +27,8 @@ class ForeignGradScaler(Rule):
     """A gradient scaler of `torch.amp` or `torch.cuda.amp` works on XLA tensors.
 
     ## What it does
-    Finds `torch.amp.GradScaler` and `torch.cuda.amp.GradScaler`, for whatever device, that scale a loss on the device or
-    step an optimizer whose parameters live there. The finding stands at the scaler.
+    Finds `torch.amp.GradScaler` and `torch.cuda.amp.GradScaler`, for whatever device, that scale a loss on the device
+    or step an optimizer whose parameters live there. The finding stands at the scaler.
 
     ## Why it matters
     Such a scaler decides on the host whether to step: it reads whether gradients overflowed, which executes the whole

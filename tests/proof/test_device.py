@@ -1,0 +1,130 @@
+"""What the rules about devices say of single calls holds on the real torch_xla."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pkgutil
+
+import numpy as np
+import pytest
+import torch
+import torch.utils.checkpoint
+import torch_xla
+from torch import nn
+
+from tests.proof.measure import DEVICE
+from xla_lint.knowledge.runtime_calls import INITIALISING
+from xla_lint.rules.device.cuda_leftover import HARMLESS
+from xla_lint.rules.device.unsupported_call import FOREACH, METHODS, NUMPY_PASSES
+
+MOST_SECONDS = 300
+IN_TORCH_XLA = sorted(name for name in INITIALISING if name.startswith("torch_xla."))
+NOT_INITIALISING = ("torch_xla.runtime.device_type", "torch_xla.runtime.is_spmd", "torch_xla.runtime.use_spmd")
+GIVEN = {
+    "torch_xla.manual_seed": (1,),
+    "torch_xla.core.xla_model.set_rng_state": (1,),
+    "torch_xla.core.xla_model.xla_real_devices": (["xla:0"],),
+}
+
+
+def initialises(name: str) -> bool:
+    """Call something in a process that has done nothing before, and ask whether the runtime is initialised."""
+    assert not torch_xla._XLAC._xla_runtime_is_initialized()
+    pkgutil.resolve_name(name)(*GIVEN.get(name, ()))
+    return bool(torch_xla._XLAC._xla_runtime_is_initialized())
+
+
+@pytest.fixture(scope="module")
+def initialised() -> dict[str, bool]:
+    os.environ["PJRT_DEVICE"] = DEVICE
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["tests.proof.probe"])
+    names = [*IN_TORCH_XLA, *NOT_INITIALISING]
+    with processes.Pool(maxtasksperchild=1) as pool:
+        return dict(zip(names, pool.map_async(initialises, names, chunksize=1).get(MOST_SECONDS), strict=True))
+
+
+@pytest.mark.parametrize("name", IN_TORCH_XLA)
+def test_it_initialises_the_runtime(name: str, initialised: dict[str, bool]) -> None:
+    assert initialised[name]
+
+
+@pytest.mark.parametrize("name", NOT_INITIALISING)
+def test_it_leaves_the_runtime_alone(name: str, initialised: dict[str, bool]) -> None:
+    assert not initialised[name]
+
+
+def tensor() -> torch.Tensor:
+    return torch.rand(3, 4, device="xla")
+
+
+def parameter() -> nn.Parameter:
+    made = nn.Parameter(tensor())
+    made.grad = tensor()
+    return made
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_method_raises(name: str) -> None:
+    arguments = {"map_": (tensor(), max), "apply_": (abs,)}.get(name, ())
+    with pytest.raises((TypeError, RuntimeError, NotImplementedError)):
+        getattr(tensor(), name)(*arguments)
+
+
+@pytest.mark.parametrize("name", ["array", "asarray", "isnan", "exp", "mean", "sum", "argmax", "linalg.norm", "unique"])
+def test_numpy_raises(name: str) -> None:
+    with pytest.raises(TypeError):
+        pkgutil.resolve_name(f"numpy.{name}")(tensor())
+
+
+@pytest.mark.parametrize("name", NUMPY_PASSES & {"shape", "ndim", "size", "squeeze"})
+def test_numpy_asks_the_tensor_itself(name: str) -> None:
+    getattr(np, name)(tensor())
+
+
+def test_a_list_of_tensors_raises_too() -> None:
+    with pytest.raises(TypeError):
+        np.mean([tensor().sum(), tensor().sum()])
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD, torch.optim.Adagrad])
+def test_a_fused_step_raises(optimizer: type[torch.optim.Optimizer]) -> None:
+    with pytest.raises(RuntimeError):
+        optimizer([parameter()], lr=0.1, fused=True).step()
+
+
+@pytest.mark.parametrize("name", FOREACH)
+def test_foreach_raises(name: str) -> None:
+    function = pkgutil.resolve_name(name)
+    norm = (torch.ones((), device="xla"),) if name.endswith("with_norm_") else ()
+    first = [tensor()] if name.endswith("total_norm") else [parameter()]
+    with pytest.raises(RuntimeError):
+        function(first, *([] if name.endswith("total_norm") else [1.0]), *norm, foreach=True)
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_checkpointing_of_torch_raises(reentrant: bool) -> None:
+    with pytest.raises(AttributeError):
+        torch.utils.checkpoint.checkpoint(torch.sin, tensor().requires_grad_(), use_reentrant=reentrant)
+
+
+def test_a_loss_takes_no_tensors_in_its_constructor() -> None:
+    scores, kinds = tensor(), torch.zeros(3, dtype=torch.long, device="xla")
+    with pytest.raises(RuntimeError):
+        nn.NLLLoss(scores, kinds)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="says what happens without CUDA")
+@pytest.mark.parametrize("name", HARMLESS)
+def test_it_is_harmless_without_cuda(name: str) -> None:
+    arguments = {"manual_seed": (1,), "manual_seed_all": (1,), "set_rng_state_all": ([],)}.get(name, ())
+    getattr(torch.cuda, name)(*arguments)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="says what happens without CUDA")
+@pytest.mark.parametrize("call", [torch.cuda.synchronize, torch.cuda.current_device, lambda: tensor().cuda()])
+def test_it_raises_without_cuda(call: object) -> None:
+    assert callable(call)
+    with pytest.raises(RuntimeError):
+        call()

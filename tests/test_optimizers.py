@@ -1,0 +1,349 @@
+"""Whose parameters an optimizer holds, what reduces gradients, and what works on them before."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.test_fixtures import expected
+from xla_lint.engine import Settings, check_module
+from xla_lint.program.project import Project
+from xla_lint.program.scope import Version
+from xla_lint.source import parse
+
+SYMBOLS = frozenset(
+    {
+        "xla-stale-optimizer",
+        "xla-unreduced-gradients",
+        "xla-clip-before-reduce",
+        "xla-foreign-grad-scaler",
+        "xla-foreign-autocast",
+        "xla-non-syncfree-optimizer",
+        "xla-syncing-optimizer",
+        "xla-syncing-clip",
+    }
+)
+HEAD = """\
+import copy, contextlib
+from itertools import chain
+import torch, torch_xla
+import torch.distributed as dist
+import torch_xla.core.xla_model as xm
+import torch_xla.runtime as xr
+import torchvision
+from torch import nn
+from elsewhere import build_model, average
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+def fit(model, optimizer, device):
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.randn(2, 4, device=device)).sum().backward()
+        optimizer.step()
+        torch_xla.sync()
+
+"""
+
+
+def agrees(code: str, target: Version | None = None) -> None:
+    text = HEAD + textwrap.dedent(code)
+    found = check_module(parse(text, "train.py"), Project(), Settings(target=target), SYMBOLS)
+    assert {(int(finding.node.lineno or 0), finding.rule.symbol) for finding in found} == expected(text)
+
+
+STALE = {
+    "library model": """
+        model = torchvision.models.resnet18()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        model = model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "model of an unknown factory": """
+        model = build_model()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "groups of the parameters of parts": """
+        model = Net()
+        groups = [{"params": model.body.parameters()}, {"params": model.head.parameters(), "lr": 1.0}]
+        optimizer = torch.optim.SGD(groups, lr=0.1)  # expect: xla-stale-optimizer
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "parameters sorted into lists": """
+        model = Net()
+        decay, rest = [], []
+        for name, p in model.named_parameters():
+            if name.endswith("weight"):
+                decay.append(p)
+            else:
+                rest.append(p)
+        optimizer = torch.optim.AdamW([{"params": decay}, {"params": rest}])  # expect: xla-stale-optimizer
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "one of two models": """
+        moved, late = Net().to(device), Net()
+        parameters = chain(moved.parameters(), late.parameters())
+        optimizer = torch.optim.SGD(parameters, lr=0.1)  # expect: xla-stale-optimizer
+        late.to(device)
+        fit(late, optimizer, device)
+    """,
+    "a group added later": """
+        model, late = Net().to(device), Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        optimizer.add_param_group({"params": late.parameters()})
+        late.to(device)
+        fit(model, optimizer, device)
+    """,
+    "a loaded state": """
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        model.to(device)
+        optimizer.load_state_dict(torch.load("state.pt"))
+        fit(model, optimizer, device)
+    """,
+    "a round trip in the loop": """
+        model = Net().to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        for epoch in range(3):
+            fit(model, optimizer, device)
+            xm.save(model.cpu().state_dict(), "model.pt")
+            model.to(device)
+    """,
+    "a second move": """
+        model = Net().to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            model.to(device)
+            fit(model, optimizer, device)
+    """,
+    "a copy that is moved": """
+        model = Net().to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            xm.save(copy.deepcopy(model).cpu().state_dict(), "model.pt")
+            fit(model, optimizer, device)
+    """,
+    "another optimizer after the move": """
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        optimizer.step()
+        model.to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        fit(model, optimizer, device)
+    """,
+    "parts made on the device": """
+        model = nn.ModuleList([nn.Linear(4, 1, device=device)])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model.to(device)
+        fit(model[0], optimizer, device)
+    """,
+    "the host": """
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(torch.randn(2, 4)).sum().backward()
+        optimizer.step()
+    """,
+}
+
+
+@pytest.mark.parametrize("body", STALE.values(), ids=STALE)
+def test_stale_optimizers(body: str) -> None:
+    lines = textwrap.dedent(body).strip()
+    agrees(f"def main(device):\n{textwrap.indent(lines, '    ')}\n\nmain(torch_xla.device())\n")
+
+
+def test_stale_optimizers_that_leave_a_function_or_stay_in_an_object() -> None:
+    agrees(
+        """
+        def build(device):
+            model = Net()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+            model.to(device)
+            return model, optimizer
+
+        class Agent:
+            def __init__(self):
+                self.policy = build_model()
+                self.optimizer = self.make()
+
+            def make(self):
+                return torch.optim.Adam(self.policy.parameters())  # expect: xla-stale-optimizer
+
+            def to(self, device):
+                self.policy = self.policy.to(device)
+
+            def learn(self, x):
+                self.policy(x).mean().backward()
+                self.optimizer.step()
+        """
+    )
+
+
+def test_methods_without_a_caller_may_run_in_any_order() -> None:
+    agrees(
+        """
+        class Agent:
+            def __init__(self, device):
+                self.net = Net().to(device)
+
+            def build(self):
+                self.optimizer = torch.optim.Adam(self.net.parameters())
+
+            def setup(self, device):
+                self.net.to(device)
+
+            def export(self):
+                self.net.cpu()
+
+            def learn(self, x):
+                self.net(x).mean().backward()
+                self.optimizer.step()
+        """
+    )
+
+
+REPLICAS = {
+    "a reduced loss is no reduced gradient": """
+        loss.backward()
+        shown = xm.all_reduce(xm.REDUCE_SUM, loss.detach())
+        optimizer.step()  # expect: xla-unreduced-gradients
+    """,
+    "one of two optimizers": """
+        loss.backward()
+        optimizer.step()  # expect: xla-unreduced-gradients
+        loss = model(x).square().mean()
+        loss.backward()
+        xm.optimizer_step(optimizer)
+    """,
+    "gradients reduced one by one": """
+        loss.backward()
+        for p in model.parameters():
+            if p.grad is not None:
+                dist.all_reduce(p.grad)
+        optimizer.step()
+    """,
+    "gradients reduced together": """
+        loss.backward()
+        flat = torch.cat([p.grad.view(-1) for p in model.parameters()])
+        dist.all_reduce(flat)
+        optimizer.step()
+    """,
+    "gradients fetched from the optimizer": """
+        loss.backward()
+        gradients = xm._fetch_gradients(optimizer)
+        xm.all_reduce("sum", gradients, scale=1 / xr.world_size())
+        optimizer.step()
+    """,
+    "parameters averaged now and then": """
+        loss.backward()
+        optimizer.step()
+        xm.all_reduce(xm.REDUCE_SUM, [p.data for p in model.parameters()], scale=1 / xr.world_size())
+    """,
+    "a function that cannot be followed": """
+        loss.backward()
+        average(model)
+        optimizer.step()
+    """,
+    "clipping after the reduction": """
+        loss.backward()
+        xm.reduce_gradients(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    """,
+    "clipping before the reduction, now and then": """
+        loss.backward()
+        if step % 4 == 0:
+            nn.utils.clip_grad_value_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce
+            xm.optimizer_step(optimizer)
+    """,
+    "unscaling before the reduction": """
+        scaler = torch.amp.GradScaler("xla")  # expect: xla-foreign-grad-scaler
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)  # expect: xla-clip-before-reduce
+        xm.reduce_gradients(optimizer)
+        scaler.step(optimizer)
+    """,
+}
+
+
+def replicated(body: str, launch: str) -> str:
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "        ")
+    return f"""\
+def worker(index):
+    device = torch_xla.device()
+    model = nn.Linear(4, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(8):
+        x = torch.randn(2, 4, device=device)
+        loss = model(x).square().mean()
+{lines}
+        torch_xla.sync()
+
+{launch}
+"""
+
+
+@pytest.mark.parametrize("body", REPLICAS.values(), ids=REPLICAS)
+def test_gradients_of_several_replicas(body: str) -> None:
+    agrees(replicated(body, "torch_xla.launch(worker)"))
+
+
+@pytest.mark.parametrize("launch", ["worker(0)", "torch_xla.launch(worker, debug_single_process=True)"])
+def test_one_process_has_nothing_to_reduce(launch: str) -> None:
+    agrees(replicated("loss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), 1.0)\noptimizer.step()", launch))
+
+
+AUTOCAST = """
+    def main(device, net):
+        with torch.autocast("cuda", dtype=torch.float16):{expect}
+            net(torch.randn(2, 4, device=device))
+        with torch.autocast("cuda", enabled=False):
+            net(torch.randn(2, 4, device=device))
+        with torch.autocast(device.type), contextlib.nullcontext():
+            net(torch.randn(2, 4, device=device))
+        with torch.autocast("cuda"):
+            Net()(torch.randn(2, 4))
+
+    main(torch_xla.device(), Net().to(torch_xla.device()))
+"""
+
+
+def test_autocast_for_other_devices() -> None:
+    agrees(AUTOCAST.format(expect="  # expect: xla-foreign-autocast"), Version(2, 1))
+
+
+def test_xla_tensors_took_part_in_the_autocast_of_cuda_once() -> None:
+    agrees(AUTOCAST.format(expect=""), Version(2, 0))
+
+
+def test_optimizers_and_clips_that_read_on_the_device_alone() -> None:
+    agrees(
+        """
+        def build(model, device):
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0, 2.0, True)  # expect: xla-syncing-clip
+            torch.optim.Adam(model.parameters(), lr=torch.tensor(0.1))
+            torch.optim.Adam(model.parameters(), lr=torch.tensor(0.1, device=device), capturable=True)
+            torch.optim.SGD(model.parameters(), lr=torch.tensor(0.1, device=device))  # expect: xla-syncing-optimizer
+            torch.optim.RAdam([{"params": model.parameters()}])  # expect: xla-syncing-optimizer
+            return torch.optim.LBFGS(model.parameters())  # expect: xla-syncing-optimizer
+
+        def polish(model):
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
+            return torch.optim.LBFGS(model.parameters())
+
+        build(Net().to(torch_xla.device()), torch_xla.device())
+        polish(Net().cpu())
+        """
+    )

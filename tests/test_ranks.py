@@ -1,0 +1,248 @@
+"""What only some replicas do: tests on ranks and on values of one's own, followed through the program."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.test_fixtures import expected
+from xla_lint.engine import Settings, check_module
+from xla_lint.program.project import Project
+from xla_lint.program.scope import Version
+from xla_lint.source import parse
+
+SYMBOLS = frozenset({"xla-rank-divergence", "xla-rank-read", "xla-torch-save"})
+HEAD = """\
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+import torch, torch_xla, wandb
+import torch.distributed as dist
+import torch_xla.core.xla_model as xm
+import torch_xla.runtime as xr
+from torch import nn
+
+@dataclass
+class Env:
+    rank: int
+    world: int
+
+    @property
+    def first(self):
+        return self.rank == 0
+
+def is_first():
+    return xr.global_ordinal() == 0
+
+def reduced(value):
+    return xm.mesh_reduce("value", value, max)
+
+"""
+
+
+def agrees(code: str, target: Version | None = None) -> None:
+    text = HEAD + textwrap.dedent(code)
+    found = check_module(parse(text, "train.py"), Project(), Settings(target=target), SYMBOLS)
+    assert {(int(finding.node.lineno or 0), finding.rule.symbol) for finding in found} == expected(text)
+
+
+def in_worker(body: str) -> str:
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return f"""\
+def worker(index, path="model.pt"):
+    device = torch_xla.device()
+    env = Env(xr.global_ordinal(), xr.world_size())
+    model = nn.Linear(4, 1).to(device)
+    value = model(torch.randn(2, 4, device=device)).mean()
+{lines}
+
+torch_xla.launch(worker)
+"""
+
+
+RANK_TESTS = {
+    "the index": "if index == 0:",
+    "an ordinal": "if xr.global_ordinal() == 0:",
+    "an attribute": "if env.rank == 0:",
+    "a property": "if env.first:",
+    "a function": "if is_first():",
+    "a part of a test": "if is_first() and env.world > 1:",
+    "an environment variable": 'if int(os.environ.get("RANK", 0)) == 0:',
+    "a list of ranks": 'if int(os.environ["LOCAL_RANK"]) in (-1, 0):',
+    "a rank on some paths": "if (xm.get_local_ordinal() if env.world > 1 else 0) == 0:",
+    "a remainder": "if index % 2 == 0:",
+    "a loop": "while index == 0:",
+}
+SAME_TESTS = {
+    "the world": "if xr.world_size() > 1:",
+    "no rank at all": 'if int(os.environ.get("LOCAL_RANK", -1)) != -1:',
+    "a reduced value": "if reduced(value.item()) > 1:",
+    "an all-reduced tensor": "if xm.all_reduce(xm.REDUCE_SUM, value).item() > 1:",
+    "a flag": 'if path == "model.pt":',
+}
+
+
+@pytest.mark.parametrize("test", RANK_TESTS.values(), ids=RANK_TESTS)
+def test_ranks_in_many_forms(test: str) -> None:
+    agrees(in_worker(f'{test}\n    xm.rendezvous("x")  # expect: xla-rank-divergence'))
+
+
+@pytest.mark.parametrize("test", SAME_TESTS.values(), ids=SAME_TESTS)
+def test_tests_that_come_out_the_same(test: str) -> None:
+    agrees(in_worker(f'{test}\n    xm.rendezvous("x")'))
+
+
+BODIES = {
+    "an early return": """
+        if index != 0:
+            return
+        torch_xla.sync()  # expect: xla-rank-divergence
+    """,
+    "an exception ends the program": """
+        if value.item() != value.item():
+            raise FloatingPointError
+        xm.rendezvous("x")
+    """,
+    "a value of one's own": """
+        if value.item() > 1:
+            xm.rendezvous("x")  # expect: xla-rank-divergence
+            xm.save(model.state_dict(), path)  # expect: xla-rank-read
+    """,
+    "a tensor of one's own": """
+        if value > 1:
+            dist.all_reduce(value)  # expect: xla-rank-divergence
+    """,
+    "twins in two branches": """
+        if is_first():
+            dist.gather(value, [value])
+        else:
+            dist.gather(value)
+    """,
+    "twins before and after": """
+        local = int(os.environ["LOCAL_RANK"])
+        if local not in (-1, 0):
+            dist.barrier()
+        os.makedirs("x", exist_ok=True)
+        if local == 0:
+            dist.barrier()
+    """,
+    "the same test twice makes no twins": """
+        if index == 0:
+            dist.barrier()  # expect: xla-rank-divergence
+        if index == 0:
+            dist.barrier()  # expect: xla-rank-divergence
+    """,
+    "a pending value": """
+        if index == 0:
+            print(value.item())  # expect: xla-rank-read
+    """,
+    "an expression that decides": """
+        text = f"{value}" if index == 0 else ""  # expect: xla-rank-read
+    """,
+    "a value whose graph holds a collective": """
+        mean = xm.all_reduce(xm.REDUCE_SUM, value) / env.world
+        if index == 0:
+            print(mean.item())  # expect: xla-rank-divergence
+    """,
+    "a value that was reduced in place": """
+        xm.all_reduce(xm.REDUCE_SUM, [value])
+        if index == 0:
+            print(value.item())  # expect: xla-rank-divergence
+    """,
+    "a value after the barrier": """
+        mean = xm.all_reduce(xm.REDUCE_SUM, value) / env.world
+        torch_xla.sync()
+        if index == 0:
+            print(mean.item())
+    """,
+    "a value read by all": """
+        number, copy = value.item(), value.cpu()
+        if index == 0:
+            print(number, copy.item(), value)
+        xm.master_print(f"{value.item()}")
+    """,
+    "a print on the master": """
+        xm.master_print("value", value)  # expect: xla-rank-read
+        xm.master_print("path", path)
+    """,
+    "hooks on one replica": """
+        if index == 0:
+            wandb.watch(model)  # expect: xla-rank-read
+    """,
+    "host values are saved": """
+        state = {name: tensor.cpu() for name, tensor in model.state_dict().items()}
+        if index == 0:
+            torch.save(state, path)
+            xm.save(state, path)
+    """,
+    "device values are pickled": """
+        if index == 0:
+            torch.save({"model": model}, path)  # expect: xla-torch-save
+    """,
+    "another branch for other devices": """
+        if path.endswith("xla.pt"):
+            xm.save(model.state_dict(), path)
+        else:
+            torch.save(model.state_dict(), path)
+    """,
+    "a copy for the host on some paths": """
+        state = model.state_dict()
+        if path.endswith("cpu.pt"):
+            state = {name: tensor.cpu() for name, tensor in state.items()}
+        torch.save(state, path)
+    """,
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_under_a_test(body: str) -> None:
+    agrees(in_worker(body))
+
+
+def test_a_save_of_old_releases_waits_for_all() -> None:
+    body = "if index == 0:\n    xm.save(model.state_dict(), path)  # expect: xla-rank-divergence"
+    agrees(in_worker(body), Version(2, 0))
+
+
+def test_the_guarded_call_speaks_for_what_it_reaches() -> None:
+    agrees(
+        """
+        @contextmanager
+        def first_one_first(tag):
+            if not is_first():
+                xm.rendezvous(tag)
+            yield
+            if is_first():
+                xm.rendezvous(tag)
+
+        def evaluate(model, device):
+            score = model(torch.randn(2, 4, device=device)).mean()
+            return xm.mesh_reduce("score", score.item(), max)
+
+        def worker(index):
+            device = torch_xla.device()
+            model = nn.Linear(4, 1).to(device)
+            with first_one_first("data"):
+                os.makedirs("x", exist_ok=True)
+            evaluate(model, device)
+            if index == 0:
+                evaluate(model, device)  # expect: xla-rank-divergence
+
+        torch_xla.launch(worker)
+        """
+    )
+
+
+def test_one_process_may_decide_by_its_values() -> None:
+    agrees(
+        """
+        def solve(device):
+            x = torch.randn(4, device=device)
+            while x.abs().max().item() > 0.1:
+                x = x / 2
+                torch_xla.sync()
+
+        solve(torch_xla.device())
+        """
+    )

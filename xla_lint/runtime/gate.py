@@ -1,0 +1,37 @@
+"""Limits on a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.runtime.summary import Summary
+
+BROKEN = 3
+"""The exit status of `xla-lint run` where the program itself ended well and a limit is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may cost in each of its processes once it is warm."""
+
+    compiles: int | None = None
+    executions_per_step: float | None = None
+    fallbacks: bool = True
+    """False where no operation may run on the CPU instead."""
+
+    def broken(self, summary: Summary) -> Iterator[str]:
+        """What was broken, one sentence each."""
+        for part in summary.parts:
+            after = f" after {summary.warmup} steps" if summary.warmup else ""
+            if self.compiles is not None and part.warm_compiles > self.compiles:
+                yield f"process {part.pid} compiled {part.warm_compiles} graphs{after}, {self.compiles} allowed"
+            if self.executions_per_step is not None and part.warm_steps:
+                rate = part.warm_executions / part.warm_steps
+                if rate > self.executions_per_step:
+                    yield f"process {part.pid} executed {rate:.2f} graphs a step{after}, {self.executions_per_step:g} allowed"
+        if not self.fallbacks and summary.fallbacks:
+            yield f"operations ran on the CPU: {', '.join(summary.fallbacks)}"

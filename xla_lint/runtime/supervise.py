@@ -1,0 +1,129 @@
+"""Running a program under observation: its process is a child of ours, so that whatever ends it leaves us the report."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xla_lint.runtime import debugfile, exchange
+from xla_lint.runtime.collect import Collector
+from xla_lint.runtime.findings import Linted
+from xla_lint.runtime.summary import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+    from xla_lint.runtime.summary import Summary
+
+POLL_SECONDS = 0.2
+BOOTSTRAP = Path(__file__).parent / "bootstrap"
+FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a program did, and how it ended."""
+
+    status: int
+    """Its exit status; minus the signal's number where a signal ended it, as in `subprocess`."""
+    summary: Summary
+
+
+def supervise(arguments: Sequence[str], warmup: int) -> Outcome:
+    """Run `python *arguments` with this interpreter, unchanged but for its environment, until it ends.
+
+    Raises:
+        OSError: the interpreter cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="xla-lint-run-") as name:
+        folder = Path(name)
+        collector = Collector(folder, echo=_wanted_records())
+        child = subprocess.Popen([sys.executable, *arguments], env=_environment(folder, warmup))
+        before = _forward_signals(child)
+        try:
+            status = _wait(child, collector)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        processes = collector.finish()
+    command = shlex.join(["python", *arguments])
+    return Outcome(status, summarise(processes, Linted(), command=command, ended=_ended(status), warmup=warmup))
+
+
+def end_like(status: int) -> int:
+    """The exit status to return for that of the program; where a signal ended it, the same signal ends us."""
+    if status >= 0:
+        return status
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if -status not in {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(-status, signal.SIG_DFL)
+    import resource  # noqa: PLC0415 - POSIX, as signals that end a program are
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.kill(os.getpid(), -status)
+    return 128 - status
+
+
+def _wait(child: subprocess.Popen[bytes], collector: Collector) -> int:
+    while True:
+        try:
+            return child.wait(POLL_SECONDS)
+        except subprocess.TimeoutExpired:
+            collector.poll()
+
+
+def _environment(folder: Path, warmup: int) -> dict[str, str]:
+    path = os.environ.get("PYTHONPATH")
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *([path] if path else [])]),
+        exchange.FOLDER: str(folder),
+        exchange.WARMUP: str(warmup),
+    }
+
+
+def _wanted_records() -> int | None:
+    """Standard error, where the user has asked the runtime for records and named no file for them."""
+    return sys.__stderr__.fileno() if debugfile.asked_for() and not os.environ.get(debugfile.FILE) else None
+
+
+def _forward_signals(child: subprocess.Popen[bytes]) -> dict[int, signal._HANDLER]:
+    """Hand signals on to the child. Ctrl-C on a terminal reaches it by itself."""
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        child.send_signal(number)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if not _in_foreground():
+            child.send_signal(number)
+
+    handlers = {getattr(signal, name): forward for name in FORWARDED if hasattr(signal, name)}
+    handlers[signal.SIGINT] = interrupt
+    return {number: signal.signal(number, handler) for number, handler in handlers.items()}
+
+
+def _in_foreground() -> bool:
+    """True where the terminal sends its signals to our process group."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    finally:
+        os.close(terminal)
+
+
+def _ended(status: int) -> str:
+    if status < 0:
+        return f"was ended by {signal.Signals(-status).name}"
+    return "ended well" if status == 0 else f"ended with exit status {status}"
