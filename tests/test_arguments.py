@@ -16,7 +16,7 @@ from xla_lint.knowledge.arguments import Signature, Taken, signatures
 from xla_lint.knowledge.releases import release
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Version, pinned_version
-from xla_lint.source import parse
+from xla_lint.program.source import parse
 
 HOMES = {"transformers": "transformers", "accelerate": "accelerate"}
 CLASSES = [(package, name) for package in HOMES for name in signatures(package)]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.analysis import analyse
-from xla_lint.program.project import Project
+from xla_lint.program.analysis import Program, analyse
+from xla_lint.program.project import Project, path_of_module
 from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Finding, Rule, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from astroid import nodes
 
@@ -44,17 +44,45 @@ def check_module(
 
     `symbols` limits the rules that run; None runs every one, advice included.
     """
-    found = domains(module, settings.scope)
+    own = domains(module, settings.scope)
+    imported = is_imported(module, project)
+    found = own | {Domain.XLA} if imported else own
     speaking = [rule for rule in all_rules() if Domain.XLA in found or rule.domain in found]
     speaking = [rule for rule in speaking if symbols is None or rule.symbol in symbols]
     if not speaking:
         return []
-    program = analyse(module, project, settings.target or target_version(project))
-    rules = [rule(program) for rule in speaking]
-    listeners: dict[type[Event], list[Rule]] = defaultdict(list)
-    for rule in rules:
-        for kind in rule.listens:
-            listeners[kind].append(rule)
-    findings = [finding for event in program.events for rule in listeners[type(event)] for finding in rule.check(event)]
+    target = settings.target or target_version(project)
+    findings = [
+        finding
+        for program in analyse(module, project, target, alone=bool(own) or not imported)
+        for finding in findings_in(program, speaking, bool(own))
+    ]
     unique = {(f.rule.symbol, f.node.lineno, f.node.col_offset): f for f in reversed(findings)}
     return sorted(unique.values(), key=lambda f: (f.node.lineno, f.node.col_offset, f.rule.symbol))
+
+
+def is_imported(module: nodes.Module, project: Project) -> bool:
+    """Whether an XLA program of the project imports a module."""
+    path = path_of_module(module)
+    return path is not None and path in project.files and bool(project.entries(path))
+
+
+def concerned(module: nodes.Module, project: Project, settings: Settings) -> bool:
+    """Whether any rule has a say in a module."""
+    return bool(domains(module, settings.scope)) or is_imported(module, project)
+
+
+def findings_in(program: Program, speaking: list[type[Rule]], own: bool) -> Iterator[Finding]:
+    """What the rules say of the module that is checked, as part of one program.
+
+    `own` tells whether the module belongs to an XLA program by its own imports; else messages say through which one.
+    """
+    listeners: dict[type[Event], list[Rule]] = defaultdict(list)
+    for rule in [kind(program) for kind in speaking]:
+        for event_type in rule.listens:
+            listeners[event_type].append(rule)
+    via = "" if own or program.entry is None else f" (part of the XLA program {program.entry.name})"
+    for event in program.own_events():
+        for rule in listeners[type(event)]:
+            for finding in rule.check(event):
+                yield replace(finding, via=via) if via else finding

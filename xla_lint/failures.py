@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint import __version__, engine
-from xla_lint.depth import TOO_DEEP, room_to_recurse
+from xla_lint.program.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:
     from astroid import nodes

@@ -46,7 +46,7 @@ def description(rule: type[Rule]) -> str:
 
 def message(rule: type[Rule]) -> MessageDefinitionTuple:
     """A rule as pylint wants its messages."""
-    return rule.message, rule.symbol, description(rule), {"default_enabled": rule.severity is not Severity.ADVICE}
+    return rule.message + "%(via)s", rule.symbol, description(rule), {"default_enabled": rule.severity is not Severity.ADVICE}
 
 
 def settings(config: Namespace) -> Settings:
@@ -100,6 +100,10 @@ class XlaChecker(BaseChecker):
         ),
     )
 
+    def open(self) -> None:
+        """Forget the projects of an earlier run: their files may have changed."""
+        Project.forget()
+
     def visit_module(self, node: nodes.Module) -> None:
         """Check a module as a whole; pylint itself leaves out what is disabled."""
         try:
@@ -109,5 +113,5 @@ class XlaChecker(BaseChecker):
             return
         for finding in findings:
             self.add_message(
-                finding.rule.code(), node=finding.node, args=finding.facts, confidence=CONFIDENCES[finding.confidence]
+                finding.rule.code(), node=finding.node, args={**finding.facts, "via": finding.via}, confidence=CONFIDENCES[finding.confidence]
             )

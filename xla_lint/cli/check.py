@@ -13,10 +13,10 @@ from xla_lint.cli.files import find
 from xla_lint.cli.locate import located
 from xla_lint.cli.progress import counted
 from xla_lint.cli.results import Problem, Results
+from xla_lint.engine import concerned
 from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.project import Project
-from xla_lint.program.scope import in_scope, may_be_in_scope
-from xla_lint.source import SourceError, decode, parse, read
+from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -68,13 +68,14 @@ def check_file(path: Path, choice: Choice, results: Results) -> None:
 def check_source(path: str, source: bytes, choice: Choice, results: Results) -> None:
     """Check the bytes of one file and add what was found, or why they could not be checked."""
     results.checked += 1
-    if not may_be_in_scope(source, choice.settings.scope):
+    project = Project.around(path)
+    if not project.may_concern(path, source, choice.settings.scope):
         results.outside += 1
         return
     try:
         text = decode(source)
         module = parse(text, path)
-        findings = findings_of(module, Project.around(path), choice.settings)
+        findings = findings_of(module, project, choice.settings)
         reported = _reported(findings, module, source, text, choice)
     except SourceError as error:
         results.problems.append(Problem(path, str(error), error.line))
@@ -83,7 +84,7 @@ def check_source(path: str, source: bytes, choice: Choice, results: Results) -> 
     else:
         lines = text.split("\n")
         results.findings += (located(finding, path, lines) for finding in reported)
-        results.outside += not findings and not in_scope(module, choice.settings.scope)
+        results.outside += not findings and not concerned(module, project, choice.settings)
 
 
 def _reported(findings: list[Finding], module: nodes.Module, source: bytes, text: str, choice: Choice) -> list[Finding]:

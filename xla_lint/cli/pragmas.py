@@ -13,9 +13,9 @@ from pylint.utils import FileState
 
 import xla_lint
 from xla_lint.cli.locate import line_of
-from xla_lint.depth import room_to_recurse
+from xla_lint.program.depth import room_to_recurse
+from xla_lint.program.source import SourceError
 from xla_lint.rules import all_rules
-from xla_lint.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from xla_lint.program.loops import Form
 from xla_lint.program.machine import CONSTRUCTORS, MODULE
 from xla_lint.program.objects import bound_to, is_model, library_base
 from xla_lint.program.optimizers import report_outdated
-from xla_lint.program.project import Project
+from xla_lint.program.project import Project, path_of_module
 from xla_lint.program.ranks import RANK
 from xla_lint.program.scope import runs_on_xla
 from xla_lint.program.state import State
@@ -31,10 +32,13 @@ from xla_lint.program.values import (
     Loader,
     Place,
     Tensor,
+    Text,
     Value,
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xla_lint.program.scope import Version
     from xla_lint.program.uses import Use
 
@@ -46,36 +50,89 @@ BUDGET = 4000
 
 @dataclass(slots=True)
 class Program:
-    """What the analysis of one module found, for rules to read."""
+    """What the analysis of a program found, for rules to read: one module of it, and the events of all its modules."""
 
     module: nodes.Module
+    """The module that is checked."""
     target: Version
     events: list[Event] = field(default_factory=list)
     project: Project = field(default_factory=Project)
+    entry: Path | None = None
+    """The module that was run, where it is another one."""
 
     @property
     def barrier(self) -> str:
         """How the target release spells a barrier."""
         return "torch_xla.sync()" if self.target >= (2, 4) else "xm.mark_step()"
 
+    def own_events(self) -> Iterator[Event]:
+        """The events that happen in the module that is checked."""
+        return (event for event in self.events if event.node.root() is self.module)
 
-def analyse(module: nodes.Module, project: Project, target: Version) -> Program:
-    """Interpret a module and list what happens."""
-    machine = Flow(module, target, BUDGET, assume_device=runs_on_xla(module))
-    machine.run(module.body)
+
+@dataclass(slots=True)
+class Run:
+    """One program, run from its entry: the modules that took part, what happened, and which functions were run."""
+
+    modules: dict[Path, nodes.Module]
+    events: list[Event]
+    visited: set[nodes.NodeNG]
+
+
+def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[nodes.NodeNG] = ()) -> Run:
+    """Interpret a program from its entry module; functions among `skip` are run only if something calls them."""
+    path = path_of_module(entry)
+    speaks = runs_on_xla(entry) or (path is not None and path in project.files and project.speaks_xla(path))
+    machine = Flow(entry, project, target, BUDGET, assume_device=speaks)
+    machine.globals.env["__name__"] = Text("__main__", fact=True)
+    machine.run(entry.body)
     machine.rootless = True
-    Roots(machine).run()
+    Roots(machine, skip).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
-    code = LiveCode(module, target)
-    stated = [*api_uses(code), *environment_sets(code)]
-    return Program(module, target, [*machine.events, *loops, *stated], project)
+    modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
+    return Run(modules, [*machine.events, *loops], machine.visited)
+
+
+def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
+    """Interpret the programs that a module takes part in, and list what happens.
+
+    These are the programs that import it, and the module itself: `alone` says whether it belongs to an XLA program
+    by its own imports, so that what no program reaches in it is looked at as well.
+    """
+    path = path_of_module(module)
+    programs: list[Program] = []
+    reached: set[nodes.NodeNG] = set()
+    if path is not None and project.adopt(module):
+        module = project.tree(path) or module
+        for entry in project.entries(path):
+            run = entry_run(entry, project, target)
+            if run is not None and run.modules.get(path) is module:
+                programs.append(Program(module, target, run.events, project, entry))
+                reached |= run.visited
+    if alone or not programs:
+        code = LiveCode(module, target)
+        stated = [*api_uses(code), *environment_sets(code)]
+        run = run_program(module, project, target, reached)
+        programs.append(Program(module, target, [*run.events, *stated], project))
+    return programs
+
+
+def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
+    """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
+    key = (entry, target)
+    if key not in project.programs:
+        tree = project.tree(entry)
+        project.programs[key] = run_program(tree, project, target) if tree is not None else None
+    found: Run | None = project.programs[key]
+    return found
 
 
 class Roots:
     """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
 
-    def __init__(self, machine: Flow) -> None:
+    def __init__(self, machine: Flow, skip: Collection[nodes.NodeNG] = ()) -> None:
         self.machine = machine
+        self.skip = skip
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
@@ -90,12 +147,16 @@ class Roots:
         self.touched = machine.here.touched
         functions = list(self._functions())
         for function in functions:
-            if hook_parameters(function) is not None:
+            if hook_parameters(function) is not None and function.node not in self.skip:
                 self._run(function, Form.HOOK)
         mentioned = machine.facts.mentioned
         for wanted in (False, True):
             for function in reversed(functions):
-                if (function.name in mentioned) is wanted and function.node not in machine.visited:
+                if (
+                    (function.name in mentioned) is wanted
+                    and function.node not in machine.visited
+                    and function.node not in self.skip
+                ):
                     self._run(function, self._form(function))
         for instance in self.instances.values():
             for value in instance.attributes.values():

@@ -36,6 +36,7 @@ from xla_lint.program.values import (
     Loader,
     Mapping,
     Method,
+    ModuleValue,
     Name,
     Number,
     Place,
@@ -50,6 +51,7 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from xla_lint.program.project import Project
     from xla_lint.program.scope import Version
 
 DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
@@ -65,11 +67,17 @@ class Calls(Expressions):
     """Calls, attributes, iteration and context managers."""
 
     @abstractmethod
+    def module_member(self, module: ModuleValue, name: str) -> Value:
+        """A variable of a module of the project, or a module inside a package."""
+
+    @abstractmethod
     def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
         """Add another value's items to a list."""
 
-    def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
-        super().__init__(module, target, budget, assume_device=assume_device)
+    def __init__(
+        self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
+    ) -> None:
+        super().__init__(module, project, target, budget, assume_device=assume_device)
         self.exits: list[Any] = []
         self.active: list[nodes.NodeNG] = []
         self.defining: Class | None = None
@@ -142,7 +150,7 @@ class Calls(Expressions):
         if len(self.active) >= MOST_CALLS or self.active.count(node) > 1 or self.budget <= 0:
             return self.unknown_path(arguments.node)
         bound = self.bind_parameters(function, arguments)
-        if node in self.facts.generators:
+        if function.frame.facts is not None and node in function.frame.facts.generators:
             return Generator(function, bound)
         return self.run_function(function, bound, arguments.node)
 
@@ -191,7 +199,8 @@ class Calls(Expressions):
         self.memo.runs[function.node] += 1
         caller, entry = self.frame, self.here
         caller.env = entry.env
-        frame = Frame(bound, function.frame, function, function.owner, function.node)
+        home = function.frame
+        frame = Frame(bound, home, function, function.owner, function.node, home.module, home.facts)
         frame.on_yield = on_yield
         frame.consumer = consumer
         exits, self.exits = self.exits, []
@@ -266,7 +275,7 @@ class Calls(Expressions):
         state, self.state = self.here, self.here.fork()
         bound = self.bind_parameters(function, Arguments(node, []))
         _, frame = self.activate(function, bound)
-        if function.node in self.facts.generators:
+        if function.frame.facts is not None and function.node in function.frame.facts.generators:
             frame.yields.clear()
         self.state = state
         self.loops = loops
@@ -395,6 +404,8 @@ class Calls(Expressions):
             if isinstance(member, Function) and member.bound_class:
                 return bound_to(member, value)
             return member if member is not None else UNKNOWN
+        if isinstance(value, ModuleValue):
+            return self.module_member(value, name)
         if isinstance(value, Super):
             return self._super_attribute(value, name)
         if isinstance(value, Device):
@@ -488,7 +499,8 @@ class Calls(Expressions):
         """The attributes that a class's methods count up or down."""
         found = self._counters.get(cls.node)
         if found is None:
-            found = self._counters[cls.node] = self.facts.counted(cls.node)
+            facts = cls.frame.facts
+            found = self._counters[cls.node] = facts.counted(cls.node) if facts is not None else frozenset()
         return found
 
     # Iteration and context managers.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,6 +26,7 @@ from xla_lint.program.values import (
     Choice,
     Class,
     Function,
+    Imported,
     Instance,
     Kind,
     Loader,
@@ -125,15 +127,24 @@ class Expressions(Machine):
         """What a name stands for here."""
         env = self.here.env
         if name in env and name not in self.frame.outside:
-            return env[name]
+            return self.known(env, name)
         frame = self.frame.outside.get(name, self.frame.outer)
         while frame is not None:
             if name in frame.env:
-                return frame.env[name]
+                return self.known(frame.env, name)
             frame = frame.outer
-        if name in self.globals.env:
-            return self.globals.env[name]
         return Name("builtins." + name) if name in BUILTINS else UNKNOWN
+
+    def known(self, env: dict[str, Value], name: str) -> Value:
+        """A variable's value; what was imported from the project is looked up now."""
+        value = env[name]
+        if isinstance(value, Imported):
+            value = env[name] = self.find_imported(value)
+        return value
+
+    @abstractmethod
+    def find_imported(self, value: Imported) -> Value:
+        """What an import of the project's own stands for."""
 
     def _attribute(self, node: nodes.Attribute) -> Value:
         value = self.attribute(self.evaluate(node.expr), node.attrname, node)

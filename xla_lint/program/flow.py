@@ -16,16 +16,19 @@ from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import loader_of
-from xla_lint.program.state import Changes, State, current, meet_all
+from xla_lint.program.project import path_of_module
+from xla_lint.program.state import Changes, Frame, State, current, meet_all
 from xla_lint.program.values import (
     NONE,
     UNKNOWN,
     Choice,
     Class,
     Function,
+    Imported,
     Instance,
     Loader,
     Mapping,
+    ModuleValue,
     Name,
     Number,
     Place,
@@ -42,8 +45,13 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xla_lint.program.project import Project
     from xla_lint.program.scope import Version
 
+MOST_MODULES = 40
+"""How many modules of the project one program's analysis runs at most."""
 MOST_TURNS = 3
 """How often a loop's body is run at most, until what it carries round is known."""
 
@@ -59,8 +67,10 @@ class Exits:
 class Flow(Calls):
     """Execution of statements."""
 
-    def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
-        super().__init__(module, target, budget, assume_device=assume_device)
+    def __init__(
+        self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
+    ) -> None:
+        super().__init__(module, project, target, budget, assume_device=assume_device)
         self._numbers: dict[nodes.NodeNG, tuple[list[tuple[str, bool]], list[str]]] = {}
 
     def run(self, body: Iterable[nodes.NodeNG]) -> None:
@@ -171,7 +181,7 @@ class Flow(Calls):
             self.store.put(frame.env, target.name, value)
         else:
             self.here.env[target.name] = value
-            if self.frame is self.globals:
+            if self.frame.outer is None:
                 self.bindings += 1
 
     def _unpack(self, target: nodes.Tuple | nodes.List, value: Value) -> None:
@@ -571,20 +581,80 @@ class Flow(Calls):
 
     def _import(self, node: nodes.Import) -> None:
         for name, alias in node.names:
-            if alias:
-                self.here.env[alias] = Name(canonical(name))
-            else:
-                self.here.env[name.partition(".")[0]] = Name(name.partition(".")[0])
+            bound = name if alias else name.partition(".")[0]
+            path = self.own(bound, 0)
+            self.here.env[alias or bound] = Name(canonical(bound)) if path is None else Imported(path, "", bound)
 
     def _import_from(self, node: nodes.ImportFrom) -> None:
-        module = "." * (node.level or 0) + (node.modname or "")
+        level = node.level or 0
+        module = "." * level + (node.modname or "")
+        path = self.own(node.modname or "", level)
         for name, alias in node.names:
-            if name != "*":
-                self.here.env[alias or name] = Name(canonical(f"{module}.{name}"))
+            if name == "*":
+                self._import_all(path)
+            else:
+                dotted = canonical(f"{module}.{name}")
+                self.here.env[alias or name] = Name(dotted) if path is None else Imported(path, name, dotted)
+
+    def _import_all(self, path: Path | None) -> None:
+        frame = self.load(path) if path is not None else None
+        if frame is not None:
+            names = (name for name in frame.env if not name.startswith("_"))
+            self.here.env.update({name: self.known(frame.env, name) for name in names})
+
+    def own(self, dotted: str, level: int) -> Path | None:
+        """The file or folder of the project that an import in the running module names."""
+        importer = path_of_module(self.module)
+        if importer is None or importer not in self.project.files:
+            return None
+        path = self.project.resolve(dotted, level, importer)
+        return None if path == importer else path
+
+    def load(self, path: Path) -> Frame | None:
+        """The variables of a module of the project, whose top level is run at the first time."""
+        frame = self.modules.get(path)
+        if frame is None and path.suffix == ".py" and len(self.modules) < MOST_MODULES:
+            tree = self.project.tree(path)
+            if tree is not None:
+                frame = self.module_frame(tree)
+                frame.env["__name__"] = Text(tree.name, fact=True)
+                self._run_module(frame, tree)
+        return frame
+
+    def _run_module(self, frame: Frame, tree: nodes.Module) -> None:
+        outer = (self.frame, self.state, self.loops, self.calls, self.exits, self.defining, self.tests, self.active)
+        self.suspend()
+        self.frame, self.state = frame, State(frame.env, frozenset(), frozenset({1}))
+        self.loops, self.calls, self.exits, self.defining, self.tests, self.active = [], [], [], None, [], []
+        self.run(tree.body)
+        frame.env = self.state.env if self.state is not None else frame.env
+        self.frame, self.state, self.loops, self.calls, self.exits, self.defining, self.tests, self.active = outer
+
+    def find_imported(self, value: Imported) -> Value:
+        frame = self.load(value.path)
+        module = ModuleValue(value.path, frame)
+        if not value.member:
+            return module
+        found = self.module_member(module, value.member)
+        return Name(value.dotted) if found is UNKNOWN and frame is None else found
+
+    def module_member(self, module: ModuleValue, name: str) -> Value:
+        if module.frame is not None and name in module.frame.env:
+            return self.known(module.frame.env, name)
+        folder = module.path.parent if module.path.name == "__init__.py" else module.path
+        path = self.project.resolve(name, 1, folder / "__init__.py")
+        return ModuleValue(path, self.load(path)) if path is not None else UNKNOWN
+
+    def module_of_frame(self) -> Frame:
+        """The module frame around the running one."""
+        frame = self.frame
+        while frame.outer is not None:
+            frame = frame.outer
+        return frame
 
     def _global(self, node: nodes.Global) -> None:
         for name in node.names:
-            self.frame.outside[name] = self.globals
+            self.frame.outside[name] = self.module_of_frame()
 
     def _nonlocal(self, node: nodes.Nonlocal) -> None:
         for name in node.names:

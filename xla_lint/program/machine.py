@@ -22,8 +22,9 @@ from xla_lint.program.events import (
     Read,
     SplitStep,
 )
-from xla_lint.program.index import index_of
+from xla_lint.program.index import Index, index_of
 from xla_lint.program.loops import Cut, CutSite, Form, Loop
+from xla_lint.program.project import Project, path_of_module
 from xla_lint.program.state import Frame, Gradients, Phase, State, Store
 from xla_lint.program.uses import Uses
 from xla_lint.program.values import (
@@ -37,6 +38,8 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xla_lint.program.scope import Version
     from xla_lint.program.values import Class, Function, Instance
 
@@ -51,15 +54,18 @@ MOST_CALLS = 24
 class Machine(ABC):
     """State and bookkeeping; what expressions, statements and calls mean is added by the subclasses."""
 
-    def __init__(self, module: nodes.Module, target: Version, budget: int, *, assume_device: bool) -> None:
-        self.module = module
-        self.facts = index_of(module)
+    def __init__(
+        self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
+    ) -> None:
+        self.project = project
+        self.modules: dict[Path, Frame] = {}
+        """The modules of the project that were run, the entry among them."""
         self.target = target
         self.budget = budget
         """How many more function bodies may be run before calls are no longer followed."""
         self.events: list[Event] = []
         self.store = Store()
-        self.globals = Frame({}, None, node=module)
+        self.globals = self.module_frame(module)
         self.frame = self.globals
         self.state: State | None = State(self.globals.env, frozenset(), frozenset({1}))
         self.loops: list[Loop] = []
@@ -167,8 +173,28 @@ class Machine(ABC):
         self.events.append(event)
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
-        """How names are used below a node."""
+        """How names are used below a node of the module that runs."""
         return self.facts.uses(scope)
+
+    @property
+    def facts(self) -> Index:
+        """The facts of the module whose code runs."""
+        assert self.frame.facts is not None
+        return self.frame.facts
+
+    @property
+    def module(self) -> nodes.Module:
+        """The module whose code runs."""
+        assert self.frame.module is not None
+        return self.frame.module
+
+    def module_frame(self, module: nodes.Module) -> Frame:
+        """A frame for a module's top level."""
+        frame = Frame({}, None, node=module, module=module, facts=index_of(module))
+        path = path_of_module(module)
+        if path is not None:
+            self.modules[path] = frame
+        return frame
 
     def loop_at(self, node: nodes.NodeNG, form: Form, function: str) -> Loop:
         """The loop that this node is, in this context: the same one each time the context is the same."""

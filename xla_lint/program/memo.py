@@ -98,7 +98,7 @@ class Memo:
 
     def key(self, machine: Machine, function: Function, bound: dict[str, Value]) -> tuple[Any, ...] | None:
         """What decides what a call does; None for a call that cannot be remembered."""
-        if function.frame is not machine.globals:
+        if function.frame.outer is not None:
             return None
         state = machine.here
         return (

@@ -1,32 +1,74 @@
-"""The project around a module: where it begins, and which modules it holds."""
+"""The project around a module: where it begins, which modules it holds, and which of them import which.
+
+What a module imports is told from its bytes alone, so that a tree of thousands of files is known before one of them
+is parsed. Nothing is imported, and nothing outside the project's own folder is read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+from collections import defaultdict
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_lint.program.scope import MARKS, Scope, may_be_in_scope
+from xla_lint.program.source import SourceError, decode, parse, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from astroid import nodes
 
 MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt")
+SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
+"""Folders that hold no source of the project. Hidden files and folders are left out as well."""
+MOST_FILES = 6000
+"""A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
+MOST_STEPS = 400
+"""How many modules a search along imports visits at most."""
+MOST_ENTRIES = 4
+"""How many programs that import a module are analysed for it at most: the nearest ones."""
+IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
+)
+SCRIPT_MARKS = (b"__main__", b"_mp_fn")
 
 
-@dataclass(frozen=True, slots=True)
 class Project:
-    """A tree of files that belong together.
+    """A tree of files that belong together."""
 
-    The analysis reads one module at a time so far; it asks the project for the root alone.
-    """
+    _known: dict[Path, Project] = {}
 
-    root: Path | None = None
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root
+        self.programs: dict[Any, Any] = {}
+        """What the analysis of the programs of this project found, kept for the modules that they share."""
+        self._sources: dict[Path, bytes] = {}
+        self._trees: dict[Path, nodes.Module | None] = {}
 
     @classmethod
     def around(cls, path: str | Path | None) -> Project:
-        """The project of a file: the nearest folder above it that holds a project marker."""
-        if path is None:
+        """The project of a file: the nearest folder above it that holds a project marker, else its program's folder.
+
+        The same object is given for all files of a project, until `forget`.
+        """
+        if path is None or not str(path).endswith((".py", ".pyi")):
             return cls()
-        start = Path(path).absolute().parent
-        for folder in (start, *start.parents):
-            if any((folder / marker).exists() for marker in MARKERS):
-                return cls(folder)
-        return cls(start)
+        base = Path(path).absolute().parent
+        while (base / "__init__.py").exists() and base.parent != base:
+            base = base.parent
+        root = next((f for f in (base, *base.parents) if any((f / marker).exists() for marker in MARKERS)), base)
+        found = cls._known.get(root)
+        if found is None:
+            found = cls._known[root] = cls(root)
+        return found
+
+    @classmethod
+    def forget(cls) -> None:
+        """Forget every project: files may have changed."""
+        cls._known.clear()
 
     def locate(self, written: str, beside: str | Path | None) -> Path | None:
         """What a path in a module's source names: relative to the module's folder, else to the project's root.
@@ -39,3 +81,180 @@ class Project:
             if path.exists():
                 return path
         return None
+
+    # Files.
+
+    @cached_property
+    def files(self) -> frozenset[Path]:
+        """The Python files of the project; none where there are too many to be one."""
+        found: set[Path] = set()
+        if self.root is None:
+            return frozenset()
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED]
+            found.update(Path(folder, name) for name in names if name.endswith(".py"))
+            if len(found) > MOST_FILES:
+                return frozenset()
+        return frozenset(found)
+
+    def source(self, path: Path) -> bytes:
+        """The bytes of a file, none where it cannot be read."""
+        if path not in self._sources:
+            try:
+                self._sources[path] = read(path)
+            except SourceError:
+                self._sources[path] = b""
+        return self._sources[path]
+
+    def tree(self, path: Path) -> nodes.Module | None:
+        """The tree of a file of the project, None where it cannot be read or parsed: it is then reported by itself."""
+        if path not in self._trees:
+            try:
+                self._trees[path] = parse(decode(self.source(path)), path)
+            except SourceError:
+                self._trees[path] = None
+        return self._trees[path]
+
+    def adopt(self, module: nodes.Module) -> bool:
+        """Take a module's tree as that of its file; False where its text is not what the file holds."""
+        path = path_of_module(module)
+        if path is None or path not in self.files:
+            return False
+        with module.stream() as stream:  # type: ignore[no-untyped-call]
+            same = bool(stream.read() == self.source(path)) or self._trees.get(path) is module
+        if same and path not in self._trees:
+            self._trees[path] = module
+        return same
+
+    # Imports.
+
+    def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
+        """The file or package folder of the project that an import names, None where it is none of the project's."""
+        parts = dotted.split(".") if dotted else []
+        if level:
+            folder = importer.parent
+            for _ in range(level - 1):
+                folder = folder.parent
+            return self._below(folder, parts)
+        for folder in self._search_path(importer):
+            found = self._below(folder, parts)
+            if found is not None:
+                return found
+        return None
+
+    def _search_path(self, importer: Path) -> Iterator[Path]:
+        folder = importer.parent
+        yield folder
+        while (folder / "__init__.py") in self.files:
+            folder = folder.parent
+            yield folder
+        if self.root is not None:
+            yield self.root
+            yield self.root / "src"
+
+    def _below(self, folder: Path, parts: list[str]) -> Path | None:
+        place = folder.joinpath(*parts) if parts else folder
+        for candidate in (place.with_name(place.name + ".py"), place / "__init__.py"):
+            if candidate in self.files:
+                return candidate
+        return place if parts and place in self._folders else None
+
+    @cached_property
+    def _folders(self) -> frozenset[Path]:
+        return frozenset(path.parent for path in self.files)
+
+    def imports(self, path: Path) -> frozenset[Path]:
+        """The files of the project that a file imports."""
+        found = self._imports.get(path)
+        if found is None:
+            found = self._imports[path] = frozenset(self._named(path))
+        return found
+
+    @cached_property
+    def _imports(self) -> dict[Path, frozenset[Path]]:
+        return {}
+
+    def _named(self, path: Path) -> Iterator[Path]:
+        for match in IMPORT.finditer(self.source(path)):
+            origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
+            if plain:
+                for item in plain.split(","):
+                    yield from self._files_of(item.split(" as ")[0].strip(), 0, path)
+            else:
+                stem = origin.lstrip(".")
+                level = len(origin) - len(stem)
+                yield from self._files_of(stem, level, path)
+                for item in names.strip("()").split(","):
+                    name = item.split(" as ")[0].strip()
+                    if name.isidentifier():
+                        yield from self._files_of(f"{stem}.{name}".lstrip("."), level, path)
+
+    def _files_of(self, dotted: str, level: int, path: Path) -> Iterator[Path]:
+        found = self.resolve(dotted, level, path)
+        if found is not None and found.suffix == ".py":
+            yield found
+
+    @cached_property
+    def _importers(self) -> dict[Path, set[Path]]:
+        found: dict[Path, set[Path]] = defaultdict(set)
+        for path in self.files:
+            for imported in self.imports(path):
+                if imported != path:
+                    found[imported].add(path)
+        return found
+
+    def reach(self, start: Path) -> Iterator[Path]:
+        """A file and what it imports, the nearest first."""
+        return self._walk(start, self.imports)
+
+    def _walk(self, start: Path, onward: Any) -> Iterator[Path]:
+        seen, queue = {start}, [start]
+        while queue and len(seen) < MOST_STEPS:
+            path = queue.pop(0)
+            yield path
+            for following in sorted(onward(path) - seen):
+                seen.add(following)
+                queue.append(following)
+
+    def speaks_xla(self, path: Path) -> bool:
+        """Whether a file, or one that it imports, bears the marks of an XLA program."""
+        return any(any(mark in self.source(part) for mark in MARKS) for part in self.reach(path))
+
+    def entries(self, path: Path) -> list[Path]:
+        """The programs of the project that import a file: XLA programs that nobody imports, or that run as scripts.
+
+        The nearest ones; none where the file is imported by none.
+        """
+        found: list[Path] = []
+        tests = is_test(path)
+        for importer in self._walk(path, lambda p: self._importers.get(p, set())):
+            if importer == path or (is_test(importer) and not tests):
+                continue
+            top = not self._importers.get(importer) or any(mark in self.source(importer) for mark in SCRIPT_MARKS)
+            if top and self.speaks_xla(importer):
+                found.append(importer)
+                if len(found) == MOST_ENTRIES:
+                    break
+        return found
+
+    def may_concern(self, path: str | Path, source: bytes, scope: Scope) -> bool:
+        """A cheap test: False only where no rule can have a say in a module, whatever imports it."""
+        if may_be_in_scope(source, scope):
+            return True
+        file = Path(path).absolute()
+        return file in self.files and bool(self.entries(file))
+
+
+def path_of_module(module: nodes.Module) -> Path | None:
+    """Where a module's file lies, None where it has none."""
+    return Path(module.file).absolute() if module.file and module.file.endswith(".py") else None
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file is a test of the project."""
+    return path.name.startswith("test_") or "tests" in path.parts or "test" in path.parts
+
+
+def names_of(paths: Iterable[Path]) -> str:
+    """The names of some files, as a message lists them."""
+    return ", ".join(sorted(path.name for path in paths))

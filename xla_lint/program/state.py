@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.events import Held
+    from xla_lint.program.index import Index
     from xla_lint.program.loops import Loop
     from xla_lint.program.values import Class, Function
 
@@ -138,6 +139,9 @@ class Frame:
     function: Function | None = None
     owner: Class | None = None
     node: nodes.NodeNG | None = None
+    module: nodes.Module | None = None
+    """The module whose code runs; its facts are in `facts`."""
+    facts: Index | None = None
     returns: list[tuple[Value, State]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     on_yield: Callable[[Value], None] | None = None

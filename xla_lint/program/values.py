@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from astroid import nodes
 
     from xla_lint.program.loops import Loop
@@ -350,6 +352,26 @@ class Generator(Value):
 
     function: Function
     bound: dict[str, Value]
+
+
+@dataclass(slots=True, eq=False)
+class ModuleValue(Value):
+    """A module or package of the project; `frame` holds its variables, None for a folder without `__init__`."""
+
+    path: Path
+    frame: Frame | None
+
+
+@dataclass(slots=True, eq=False)
+class Imported(Value):
+    """What an import of the project's own names: it is looked up when it is first used."""
+
+    path: Path
+    """The file or folder that the import names."""
+    member: str
+    """The name taken from it; empty for the module itself."""
+    dotted: str
+    """The name as written, for the case that it cannot be found there."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -59,11 +59,13 @@ class Finding:
     facts: dict[str, str] = field(default_factory=dict)
     """What fills the rule's message template."""
     confidence: Confidence = Confidence.HIGH
+    via: str = ""
+    """The XLA program that the module is part of, where its own imports do not tell; with a leading space."""
 
     @property
     def message(self) -> str:
         """The message as the user reads it."""
-        return self.rule.message % self.facts
+        return self.rule.message % self.facts + self.via
 
 
 class Rule(ABC):

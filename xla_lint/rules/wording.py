@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from xla_lint.rules.base import Confidence
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import Context
+    from astroid import nodes
+
+    from xla_lint.program.events import CallSite, Context
     from xla_lint.program.values import Tensor
 
 
@@ -17,8 +20,30 @@ def where(context: Context) -> str:
     Empty outside step code, unless calls led there.
     """
     place = f" {context.step.describe()}" if context.step else ""
-    chain = ", ".join(f"'{call.function}' called on line {call.line}" for call in context.calls)
+    home = context.step.node.root() if context.step else None
+    if home is not None and context.calls and any(call.node.root() is not home for call in context.calls):
+        place += f" of {file_name(home)}"
+    links = []
+    for call in context.calls:
+        module = call.node.root()
+        links.append(
+            f"'{call.function}' called on line {call.line}" + (f" of {file_name(module)}" if module is not home else "")
+        )
+        home = module
+    chain = ", ".join(links)
     return f"{place} (through {chain})" if chain else place
+
+
+def link(site: CallSite, home: nodes.NodeNG | None) -> str:
+    """One call of a chain; the file is named where it is not the one at hand."""
+    module = site.node.root() if site.node is not None else home
+    elsewhere = f" of {file_name(module)}" if module is not home else ""
+    return f"'{site.function}' called on line {site.line}{elsewhere}"
+
+
+def file_name(module: Any) -> str:
+    """The name of a module's file."""
+    return PurePath(module.file).name if module.file else str(module.name)
 
 
 def computed(tensor: Tensor) -> str:

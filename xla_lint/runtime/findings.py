@@ -11,7 +11,7 @@ from xla_lint.cli.locate import line_of
 from xla_lint.engine import Settings
 from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.project import Project
-from xla_lint.source import SourceError, decode, parse, read
+from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

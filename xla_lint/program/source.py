@@ -15,7 +15,7 @@ from astroid.builder import AstroidBuilder
 from astroid.exceptions import AstroidSyntaxError
 from astroid.manager import AstroidManager
 
-from xla_lint.depth import TOO_DEEP, room_to_recurse
+from xla_lint.program.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
