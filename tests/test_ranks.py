@@ -10,7 +10,7 @@ from tests.test_fixtures import expected
 from xla_lint.engine import Settings, check_module
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Version
-from xla_lint.source import parse
+from xla_lint.program.source import parse
 
 SYMBOLS = frozenset({"xla-rank-divergence", "xla-rank-read", "xla-torch-save"})
 HEAD = """\
@@ -227,6 +227,7 @@ def test_the_guarded_call_speaks_for_what_it_reaches() -> None:
                 os.makedirs("x", exist_ok=True)
             evaluate(model, device)
             if index == 0:
+                evaluate(model, device)  # expect: xla-rank-divergence
                 evaluate(model, device)  # expect: xla-rank-divergence
 
         torch_xla.launch(worker)

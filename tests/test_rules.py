@@ -204,7 +204,7 @@ def test_confidence_of_a_read(tensor: Tensor, certain: bool, expected: Confidenc
         ({}, _in(_loop(), guards=(Guard.PERIODIC,)), ["xla-periodic-read"]),
         ({"pending": False}, _in(_loop(), guards=(Guard.PERIODIC,)), ["xla-periodic-read"]),
         ({"pending": False, "how": How.FORMAT}, _in(_loop()), ["xla-late-read"]),
-        ({}, _in(_loop(), guards=(Guard.RANK,)), ["xla-value-read"]),
+        ({}, _in(_loop(), guards=(Guard.RANK,)), ["xla-rank-read"]),
         ({}, _in(), []),
         ({"pending": False}, _in(_loop(), closure=True), []),
         ({}, _in(_loop(), closure=True), ["xla-value-read"]),

@@ -161,7 +161,7 @@ class Calls(Expressions):
         if self.memo.exhausted(self, function):
             return self.unknown_path(node) if function.node in self.memo.restless else UNKNOWN
         bound = self.memo.widened(function, bound)
-        key = self.memo.key(self, function, bound)
+        key = self.memo.key(self, function, bound, node)
         if key is not None and (known := self.memo.recall(self, key)) is not None:
             return known
         mark, version, operations, events = self.store.mark(), self.store.version, self.operations, len(self.events)

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xla_lint.program.events import Guard
 from xla_lint.program.loops import Cut
 from xla_lint.program.values import (
     MATERIALISED,
@@ -96,19 +97,27 @@ class Memo:
         if isinstance(result, (Number, Text)) or result in (UNKNOWN, NONE):
             self._plain[key] = widened(result)
 
-    def key(self, machine: Machine, function: Function, bound: dict[str, Value]) -> tuple[Any, ...] | None:
-        """What decides what a call does; None for a call that cannot be remembered."""
+    def key(
+        self, machine: Machine, function: Function, bound: dict[str, Value], node: nodes.NodeNG
+    ) -> tuple[Any, ...] | None:
+        """What decides what a call does; None for a call that cannot be remembered.
+
+        Under a test on the rank each call counts for itself, since what it reaches is reported at the call.
+        """
         if function.frame.outer is not None:
             return None
         state = machine.here
+        divided = any(held.guard in (Guard.RANK, Guard.DATA) for held in state.held)
         return (
             function.node,
             function.compiled,
             tuple(fingerprint(value, state) for value in bound.values()),
             machine.store.version,
             machine.setting,
+            machine.replicated,
             tuple(machine.loops),
             state.course(),
+            node if divided else None,
         )
 
     def recall(self, machine: Machine, key: tuple[Any, ...]) -> Value | None:

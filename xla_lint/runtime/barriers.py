@@ -35,8 +35,8 @@ class Barrier:
     """The graphs that it cut and sent to the device: 0 where nothing was pending."""
     compiles: int
     """How many of them had to be compiled."""
-    ends_step: bool
-    """True where something was executed since the barrier before, by this one or by a read."""
+    executed: int
+    """The graphs executed since the barrier before, by this one or by reads; a step ends where there are some."""
 
 
 _listeners: list[Callable[[Barrier], None]] = []
@@ -88,6 +88,11 @@ def _beginning(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+def _since(before: int, now: int) -> int:
+    """How much a counter has moved, if it was not set back to zero between."""
+    return now - before if now >= before else now
+
+
 def _saving(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -107,7 +112,7 @@ def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
             ended - _begun.at,
             looked_up - _begun.graphs,
             compiled - _begun.compiled,
-            ends_step=looked_up != getattr(_begun, "last", 0),
+            _since(getattr(_begun, "last", 0), looked_up),
         )
         _begun.last = looked_up
         for listener in tuple(_listeners):

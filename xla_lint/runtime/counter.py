@@ -74,7 +74,7 @@ class CompileCounter:
         self._mark = now
 
     def _reached(self, barrier: Barrier) -> None:
-        if barrier.ends_step:
+        if barrier.executed:
             self.step()
 
 
@@ -133,7 +133,7 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
         return self
 
     def _reached(self, barrier: Barrier) -> None:
-        if barrier.ends_step:
+        if barrier.executed:
             self._step()
 
     def _step(self) -> None:

@@ -27,6 +27,8 @@ READING = {
 }
 """The rule for a pending read, by how the line reads."""
 LATE = "xla-late-read"
+CANDIDATES = 2
+"""The rules that a report names for a recompile where the linter supports none of them."""
 COUNTED = ("xla-data-dependent-shape",)
 MASKS = frozenset({"aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique2", "aten::repeat_interleave"})
 """Fallbacks whose result's shape depends on values."""
@@ -45,7 +47,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The rule that explains something, and whether the linter says so too."""
+    """The rule that explains something, or those between which only the code can tell; and whether the linter says so too."""
 
     symbol: str
     linted: bool
@@ -97,7 +99,7 @@ class Linted:
         for symbol in rules:
             if symbol in found:
                 return Verdict(symbol, linted=True)
-        return Verdict(rules[0], linted=False)
+        return Verdict(" or ".join(rules[:CANDIDATES]), linted=False)
 
     def spans(self, file: str) -> Sequence[Span]:
         """The findings of a file; none where it cannot be read or checked."""

@@ -28,10 +28,12 @@ class Limits:
         for part in summary.parts:
             after = f" after {summary.warmup} steps" if summary.warmup else ""
             if self.compiles is not None and part.warm_compiles > self.compiles:
-                yield f"process {part.pid} compiled {part.warm_compiles} graphs{after}, {self.compiles} allowed"
+                graphs = "1 graph" if part.warm_compiles == 1 else f"{part.warm_compiles} graphs"
+                yield f"process {part.pid} compiled {graphs}{after}, {self.compiles} allowed"
             if self.executions_per_step is not None and part.warm_steps:
                 rate = part.warm_executions / part.warm_steps
                 if rate > self.executions_per_step:
-                    yield f"process {part.pid} executed {rate:.2f} graphs a step{after}, {self.executions_per_step:g} allowed"
+                    allowed = f"{self.executions_per_step:g} allowed"
+                    yield f"process {part.pid} executed {rate:.2f} graphs a step{after}, {allowed}"
         if not self.fallbacks and summary.fallbacks:
             yield f"operations ran on the CPU: {', '.join(summary.fallbacks)}"

@@ -29,6 +29,7 @@ FORMATTING = frozenset({"__format__", "__repr__", "__str__", "_str", "_tensor_st
 BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """How the bytecode instructions begin at which a test asks for the truth of a value."""
 
+
 class Kernels:
     """The wrapped kernels. They stay wrapped until the process ends, or `restore` is called."""
 

@@ -126,8 +126,8 @@ class Session:
             row = self._barriers.setdefault(place, exchange.BarriersAt(place))
             row.number += 1
             row.seconds += barrier.seconds
-            if barrier.ends_step:
-                self._step()
+            if barrier.executed:
+                self._step(barrier.executed)
             self._flush_now_and_then()
 
     def end(self) -> None:
@@ -136,14 +136,14 @@ class Session:
             with self._lock:
                 self._leave(counts.settled(), ended=True)
 
-    def _step(self) -> None:
+    def _step(self, executions: int) -> None:
         self._steps += 1
         now = counts.settled() if self._steps == self._warmup else counts.take()
         done = now - self._mark
         self._mark = now
         if self._steps == self._warmup:
             self._warm = now
-        self._timeline.add(time.perf_counter() - self._began, done.compiles, done.executions, done.reads)
+        self._timeline.add(time.perf_counter() - self._began, done.compiles, executions, done.reads)
         self._quiet = 0 if done.compiles else self._quiet + 1
         if self._quiet in {0, QUIET_STEPS}:
             self._trace(on=not self._quiet)
@@ -167,7 +167,9 @@ class Session:
         self._flushed = time.perf_counter()
         notes = []
         if int(os.environ.get("PJRT_LOCAL_PROCESS_RANK", "0")):
-            notes.append("torch_xla writes records in the first process of a host only; this one is counted, not placed")
+            notes.append(
+                "torch_xla writes records in the first process of a host only; this one is counted, not placed"
+            )
         exchange.write(
             exchange.State(
                 self._pid,

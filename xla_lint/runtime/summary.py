@@ -162,7 +162,9 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
             whole.seconds += line.seconds
             whole.causes.update(line.causes)
             whole.manners.update(line.manners)
-    busy = [line for line in lines.values() if line.compiles or line.executions or line.pending_reads or line.late_reads]
+    busy = [
+        line for line in lines.values() if line.compiles or line.executions or line.pending_reads or line.late_reads
+    ]
     return sorted(busy, key=lambda line: (line.place is None, -line.seconds, -line.executions))
 
 

@@ -26,7 +26,7 @@ class Watcher:
 
     def reached(self, barrier: Barrier) -> None:
         """A barrier has returned."""
-        if not barrier.ends_step:
+        if not barrier.executed:
             return
         self._steps += 1
         if barrier.compiles and self._steps > self._after:

@@ -1,0 +1,58 @@
+"""What the callbacks for training frameworks share: counting by the framework's own steps, and one line for each surprise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.runtime.counter import CompileCounter
+from xla_lint.runtime.watcher import LOGGER
+
+if TYPE_CHECKING:
+    from xla_lint.runtime.counts import Counts
+
+
+class StepLog:
+    """Counts from `begin` to `end`, and logs each step after the first `after` ones in which something is compiled."""
+
+    def __init__(self, after: int) -> None:
+        self._after = after
+        self._steps = 0
+        self._counter: CompileCounter | None = None
+        self._seen = 0
+
+    def begin(self) -> None:
+        """Training begins.
+
+        Raises:
+            RuntimeMissingError: torch_xla is not installed.
+        """
+        self._counter = CompileCounter()
+        self._counter.__enter__()
+        self._steps = self._seen = 0
+
+    def step(self, number: int) -> None:
+        """The framework's step `number` has ended."""
+        if self._counter is None:
+            return
+        self._steps += 1
+        compiles = self._counter.counts.compiles
+        if compiles > self._seen and self._steps > self._after:
+            LOGGER.warning("compiled %d times in step %d", compiles - self._seen, number)
+        self._seen = compiles
+
+    def end(self) -> Counts | None:
+        """Training ends: log the totals, and return them; None where it never began."""
+        if self._counter is None:
+            return None
+        self._counter.__exit__(None, None, None)
+        counts = self._counter.counts
+        self._counter = None
+        LOGGER.info(
+            "%d compiles (%.1f s), %d executions and %d reads in %d steps",
+            counts.compiles,
+            counts.compile_seconds,
+            counts.executions,
+            counts.reads,
+            self._steps,
+        )
+        return counts
