@@ -68,6 +68,9 @@ class Context:
     replicated: bool = False
     """True in code that several replicas run, each in a process of its own."""
 
+    module: nodes.Module | None = None
+    """The module in which the event happens."""
+
     @property
     def step(self) -> Loop | None:
         """The innermost step loop around the event, or None outside step code."""

@@ -154,8 +154,11 @@ class Machine(ABC):
             or last.closure is not self.closure
             or last.callback is not self.callback
             or last.replicated is not self.replicated
+            or last.module is not self.frame.module
         ):
-            last = self._context = Context(loops, held, stack, self.closure, self.callback, self.replicated)
+            last = self._context = Context(
+                loops, held, stack, self.closure, self.callback, self.replicated, self.frame.module
+            )
         return last
 
     @property
@@ -249,13 +252,13 @@ class Machine(ABC):
     def tensor(self, node: nodes.NodeNG, place: Place, **facts: Any) -> Tensor:
         """A tensor that an operation here computes; on the device it is pending."""
         if place is not Place.DEVICE:
-            return Tensor(place, MATERIALISED, int(node.lineno or 0), **facts)
+            return Tensor(place, MATERIALISED, int(node.lineno or 0), home=self.frame.module, **facts)
         state = self.here
         state.work = True
         self.operations += 1
         if self.loops:
             self.loops[-1].computes = True
-        return Tensor(place, max(state.segments), int(node.lineno or 0), **facts)
+        return Tensor(place, max(state.segments), int(node.lineno or 0), home=self.frame.module, **facts)
 
     def derived(self, node: nodes.NodeNG, values: Iterable[Value], **facts: Any) -> Tensor:
         """A tensor computed from these values: on the device if one of them is."""

@@ -126,6 +126,8 @@ class Tensor(Value):
     """The segment of the graph in which it was recorded; `MATERIALISED` if it needs no execution."""
     line: int = 0
     """The line that computed it, 0 where unknown."""
+    home: nodes.Module | None = None
+    """The module of that line."""
     kind: Kind = Kind.UNKNOWN
     grad: bool = False
     """True where it carries autograd history."""
@@ -457,17 +459,19 @@ def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
             collective=a.collective or b.collective,
             shared=a.shared and b.shared,
         )
+    newer = b if b.born >= a.born else a
     return Tensor(
         a.place,
-        max(a.born, b.born),
-        b.line if b.born >= a.born else a.line,
-        a.kind if a.kind is b.kind else Kind.UNKNOWN,
-        a.grad or b.grad,
-        a.loose or b.loose,
-        a.sure and b.sure,
-        a.length if a.length == b.length else None,
-        a.sites | b.sites,
-        a.clip and b.clip,
+        newer.born,
+        newer.line,
+        newer.home,
+        kind=a.kind if a.kind is b.kind else Kind.UNKNOWN,
+        grad=a.grad or b.grad,
+        loose=a.loose or b.loose,
+        sure=a.sure and b.sure,
+        length=a.length if a.length == b.length else None,
+        sites=a.sites | b.sites,
+        clip=a.clip and b.clip,
         origins=a.origins | b.origins,
         collective=a.collective or b.collective,
         shared=a.shared and b.shared,

@@ -17,20 +17,14 @@ if TYPE_CHECKING:
 def where(context: Context) -> str:
     """The step code around an event and the calls that lead from there, with a leading space.
 
-    Empty outside step code, unless calls led there.
+    Empty outside step code, unless calls led there. Files are named where they are not the one at hand.
     """
+    modules = [site.node.root() for site in context.calls if site.node is not None]
+    home = context.step.node.root() if context.step else (modules[0] if modules else None)
     place = f" {context.step.describe()}" if context.step else ""
-    home = context.step.node.root() if context.step else None
-    if home is not None and context.calls and any(call.node.root() is not home for call in context.calls):
+    if context.step and home is not context.module:
         place += f" of {file_name(home)}"
-    links = []
-    for call in context.calls:
-        module = call.node.root()
-        links.append(
-            f"'{call.function}' called on line {call.line}" + (f" of {file_name(module)}" if module is not home else "")
-        )
-        home = module
-    chain = ", ".join(links)
+    chain = ", ".join(link(site, home) for site in context.calls)
     return f"{place} (through {chain})" if chain else place
 
 
@@ -46,9 +40,10 @@ def file_name(module: Any) -> str:
     return PurePath(module.file).name if module.file else str(module.name)
 
 
-def computed(tensor: Tensor) -> str:
+def computed(tensor: Tensor, context: Context) -> str:
     """The line that computed a tensor, in brackets with a leading space; empty where unknown."""
-    return f" (computed on line {tensor.line})" if tensor.line else ""
+    elsewhere = f" of {file_name(tensor.home)}" if tensor.home is not None and tensor.home is not context.module else ""
+    return f" (computed on line {tensor.line}{elsewhere})" if tensor.line else ""
 
 
 def confidence(context: Context, *tensors: Tensor, certain: bool = True) -> Confidence:

@@ -80,7 +80,7 @@ class RankRead(Rule):
         yield self.finding(
             read.node,
             confidence(read.context, read.tensor, certain=read.certain),
-            what=f"'{read.what}', still pending{computed(read.tensor)}, is read by {read.spelled}",
+            what=f"'{read.what}', still pending{computed(read.tensor, read.context)}, is read by {read.spelled}",
             why=WHY[held.guard],
             where=where(read.context),
             instead=f"read it on all replicas after {self.program.barrier}, and print it on one",

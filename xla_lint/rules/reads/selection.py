@@ -76,7 +76,7 @@ def pending_facts(read: Read, barrier: str) -> dict[str, str]:
     state = "still pending" if read.certain else "possibly still pending"
     return {
         **facts(read),
-        "state": state + computed(read.tensor),
+        "state": state + computed(read.tensor, read.context),
         "cost": _price(read),
         "advice": _advice(read, barrier),
     }
