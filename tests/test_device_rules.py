@@ -12,9 +12,9 @@ from xla_lint.knowledge import api, environment, lowering
 from xla_lint.knowledge.releases import Release
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Version
+from xla_lint.program.source import parse
 from xla_lint.program.version_tests import Answer, VersionTests
 from xla_lint.rules import all_rules
-from xla_lint.source import parse
 
 SYMBOLS = {rule.symbol for rule in all_rules() if rule.number.startswith(("976", "977"))}
 IMPORTS = "import torch_xla\nimport torch_xla.core.xla_model as xm\n"

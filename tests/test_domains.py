@@ -7,8 +7,8 @@ import pytest
 from xla_lint.engine import Settings, check_module
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Domain, Scope, domains, may_be_in_scope
-from xla_lint.rules import all_rules
 from xla_lint.program.source import parse
+from xla_lint.rules import all_rules
 
 SCRIPT = """\
 import torch

@@ -9,9 +9,9 @@ import pytest
 
 from xla_lint.engine import Settings, check_module, default_symbols
 from xla_lint.program.project import Project
+from xla_lint.program.source import decode, parse, read
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Rule
-from xla_lint.program.source import decode, parse, read
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECTATION = re.compile(r"# expect: ([a-z0-9, -]+)$")

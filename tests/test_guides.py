@@ -13,8 +13,8 @@ from tests.doors import pylint
 from xla_lint.engine import Settings, check_module, default_symbols
 from xla_lint.knowledge.guides import Point, guides
 from xla_lint.program.project import Project
-from xla_lint.rules import all_rules
 from xla_lint.program.source import decode, parse, read
+from xla_lint.rules import all_rules
 
 SNIPPETS = sorted((Path(__file__).parent / "guides").glob("*.py"))
 EXPECTATION = re.compile(r"# expect: ([a-z0-9-]+)$", re.MULTILINE)

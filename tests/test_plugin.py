@@ -54,7 +54,11 @@ def test_every_rule_is_a_message(rule: type[Rule]) -> None:
     linter = PyLinter()
     xla_lint.register(linter)
     (definition,) = linter.msgs_store.get_message_definitions(rule.symbol)
-    assert (definition.msgid, definition.msg, definition.checker_name) == (rule.code(), rule.message, "xla-lint")
+    assert (definition.msgid, definition.msg, definition.checker_name) == (
+        rule.code(),
+        rule.message + "%(via)s",
+        "xla-lint",
+    )
     assert definition.description.startswith(rule.page().splitlines()[0])
     assert definition.description.endswith(address(rule))
     assert "#" not in definition.description.partition("More:")[0]

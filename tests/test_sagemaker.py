@@ -17,8 +17,8 @@ import write_sagemaker
 from xla_lint.engine import Settings, check_module
 from xla_lint.knowledge.sagemaker import MPI_LAUNCHERS, table
 from xla_lint.program.project import Project
-from xla_lint.rules.base import Finding
 from xla_lint.program.source import decode, parse, read
+from xla_lint.rules.base import Finding
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("xla-sagemaker-*/*.py"))
 ESTIMATOR = 'PyTorch("train.py", "2.0.1", "py310", role="r", instance_count=1, instance_type="ml.g5.xlarge", {more})'

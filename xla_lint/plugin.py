@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
     from pylint.lint import PyLinter
-    from pylint.typing import MessageDefinitionTuple
+    from pylint.typing import ExtraMessageOptions, MessageDefinitionTuple
 
     from xla_lint.rules.base import Rule
 
@@ -46,7 +46,8 @@ def description(rule: type[Rule]) -> str:
 
 def message(rule: type[Rule]) -> MessageDefinitionTuple:
     """A rule as pylint wants its messages."""
-    return rule.message + "%(via)s", rule.symbol, description(rule), {"default_enabled": rule.severity is not Severity.ADVICE}
+    options: ExtraMessageOptions = {"default_enabled": rule.severity is not Severity.ADVICE}
+    return rule.message + "%(via)s", rule.symbol, description(rule), options
 
 
 def settings(config: Namespace) -> Settings:
@@ -113,5 +114,8 @@ class XlaChecker(BaseChecker):
             return
         for finding in findings:
             self.add_message(
-                finding.rule.code(), node=finding.node, args={**finding.facts, "via": finding.via}, confidence=CONFIDENCES[finding.confidence]
+                finding.rule.code(),
+                node=finding.node,
+                args={**finding.facts, "via": finding.via},
+                confidence=CONFIDENCES[finding.confidence],
             )

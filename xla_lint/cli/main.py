@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run = commands.add_parser(
         "run",
-        usage="xla-lint run [OPTION ...] SCRIPT [ARGUMENT ...]\n       xla-lint run [OPTION ...] -m MODULE [ARGUMENT ...]",
+        usage="xla-lint run [OPTION ...] (SCRIPT | -m MODULE) [ARGUMENT ...]",
         help="run a program and say which lines compiled, executed and read",
         description="Run a program unchanged, and say at its end which of its lines compiled, executed and read.",
         epilog="Exit status: the program's own; 3 where it ended well and a limit was broken.",

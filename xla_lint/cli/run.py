@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -27,12 +28,22 @@ def run(options: Namespace) -> int:
     arguments = ["-m", *options.module] if options.module else list(options.program)
     if not arguments or arguments == ["-m"]:
         raise UsageError("name a script, or a module after -m")
+    if options.html or options.markdown:
+        _need_reports()
     limits = Limits(options.max_compiles, options.max_executions_per_step, not options.fail_on_fallback)
     outcome = supervise(arguments, options.warmup)
     broken = list(limits.broken(outcome.summary))
     table.write(outcome.summary, broken, sys.stderr)
     _write_reports(options, outcome.summary, broken)
     return end_like(outcome.status) if outcome.status else BROKEN * bool(broken)
+
+
+def _need_reports() -> None:
+    """Make sure before the program runs that its reports can be written after it."""
+    try:
+        importlib.import_module("xla_lint.runtime.report")
+    except ModuleNotFoundError as error:
+        raise UsageError(f"--html and --markdown need {error.name}: pip install 'xla-lint[runtime]'") from error
 
 
 def _write_reports(options: Namespace, summary: Summary, broken: list[str]) -> None:

@@ -764,9 +764,9 @@ def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
     found = []
     for item in node.nodes_of_class((nodes.AugAssign, nodes.Assign)):
         target = item.target if isinstance(item, nodes.AugAssign) else item.targets[0]
-        if isinstance(target, nodes.AssignAttr) and target.as_string().startswith("self."):
-            if isinstance(item, nodes.AugAssign) or advances(item.value, target.as_string()):
-                found.append(target.attrname)
+        counts = isinstance(item, nodes.AugAssign) or advances(item.value, target.as_string())
+        if counts and isinstance(target, nodes.AssignAttr) and target.as_string().startswith("self."):
+            found.append(target.attrname)
     return found
 
 

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xla_lint.program.scope import MARKS, Scope, may_be_in_scope
 from xla_lint.program.source import SourceError, decode, parse, read
@@ -39,7 +39,7 @@ SCRIPT_MARKS = (b"__main__", b"_mp_fn")
 class Project:
     """A tree of files that belong together."""
 
-    _known: dict[Path, Project] = {}
+    _known: ClassVar[dict[Path, Project]] = {}
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root

@@ -97,7 +97,7 @@ def in_scope(module: nodes.Module, scope: Scope) -> bool:
 
 def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     """What a module takes part in; empty for a module that no rule has a say in."""
-    with module.stream() as stream:
+    with module.stream() as stream:  # type: ignore[no-untyped-call]
         if not may_be_in_scope(stream.read(), scope):
             return frozenset()
     found = {Domain.XLA} if in_scope(module, scope) else set()

@@ -101,9 +101,8 @@ def note_call(node: nodes.Call, uses: Uses) -> None:
     if (path := path_of(function)) is not None:
         uses.setdefault(path, Use()).called = True
     if isinstance(function, nodes.Attribute):
-        if (path := path_of(function.expr)) is not None:
-            if function.attrname != "backward" or not node.args:
-                uses.setdefault(path, Use()).methods.add(function.attrname)
+        if (path := path_of(function.expr)) is not None and (function.attrname != "backward" or not node.args):
+            uses.setdefault(path, Use()).methods.add(function.attrname)
         if function.attrname in OPTIMIZER_STEPS and node.args and (path := path_of(node.args[0])):
             uses.setdefault(path, Use()).optimizer = True
         if function.attrname == "to" and node.args and (path := path_of(node.args[0])):

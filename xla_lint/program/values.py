@@ -1,8 +1,8 @@
 """What a name can stand for, as far as the lazy device is concerned.
 
 Values are abstract: a `Tensor` is any tensor with these properties. `UNKNOWN` is a value like the others, and
-the answer wherever the chain of evidence breaks. Tensors, numbers, texts and names never change; instances and
-containers do, and are shared by identity as in the program itself.
+the answer wherever the chain of evidence breaks. Numbers, texts and names never change, and a tensor only where
+a collective works in place; instances and containers do, and are shared by identity as in the program itself.
 """
 
 from __future__ import annotations

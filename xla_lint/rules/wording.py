@@ -22,7 +22,7 @@ def where(context: Context) -> str:
     modules = [site.node.root() for site in context.calls if site.node is not None]
     home = context.step.node.root() if context.step else (modules[0] if modules else None)
     place = f" {context.step.describe()}" if context.step else ""
-    if context.step and home is not context.module:
+    if context.step and context.module is not None and home is not context.module:
         place += f" of {file_name(home)}"
     chain = ", ".join(link(site, home) for site in context.calls)
     return f"{place} (through {chain})" if chain else place
@@ -42,7 +42,9 @@ def file_name(module: Any) -> str:
 
 def computed(tensor: Tensor, context: Context) -> str:
     """The line that computed a tensor, in brackets with a leading space; empty where unknown."""
-    elsewhere = f" of {file_name(tensor.home)}" if tensor.home is not None and tensor.home is not context.module else ""
+    elsewhere = (
+        f" of {file_name(tensor.home)}" if tensor.home is not None and context.module not in (None, tensor.home) else ""
+    )
     return f" (computed on line {tensor.line}{elsewhere})" if tensor.line else ""
 
 

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BARRIER, BEFORE, AFTER = "sync", "_xla_get_default_device", "_run_step_closures"
-"""Every barrier of torch_xla 2.9 goes through torch_xla.sync; and what that calls right before the graph is cut (in the
-extension) and right after (in torch_xla.core.xla_model). The cut itself must not be wrapped: the runtime looks at the
-innermost Python frames to tell why it executes, and would see the wrapper instead.
+"""How torch_xla 2.9 cuts a graph.
+
+Every barrier goes through torch_xla.sync. BEFORE is what that calls right before the cut (in the extension), AFTER
+right after it (in torch_xla.core.xla_model). The cut itself must not be wrapped: the runtime looks at the innermost
+Python frames to tell why it executes.
 """
 CLEAR = "clear_counters"
 """What dynamo calls before it compiles; the fallbacks counted so far would be lost."""
@@ -36,13 +38,13 @@ class Barrier:
     compiles: int
     """How many of them had to be compiled."""
     executed: int
-    """The graphs executed since the barrier before, by this one or by reads; a step ends where there are some."""
+    """The graphs executed since the barrier before, by this one or by reads; where there are some, a step ends."""
 
 
 _listeners: list[Callable[[Barrier], None]] = []
 _lock = threading.Lock()
 _begun = threading.local()
-"""Of each thread: when its barrier began and the graphs looked up until then; `last`, those until the barrier before."""
+"""Of each thread: when its barrier began, the graphs looked up until then, and until the barrier before (`last`)."""
 
 
 def listen(listener: Callable[[Barrier], None]) -> None:

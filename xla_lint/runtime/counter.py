@@ -41,7 +41,8 @@ class CompileCounter:
 
     def __init__(self) -> None:
         self.steps: list[Counts] = []
-        """The steps so far: one for every barrier with something executed since the one before, and for every call of `step`.
+        """The steps so far: one for every call of `step`, and for every barrier with something executed since the
+        one before.
 
         An execution that has not ended at the barrier counts for the step after.
         """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -84,7 +83,7 @@ def write(state: State, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     new = folder / f"{STATE}.{state.pid}"
     new.write_text(json.dumps(asdict(state)), encoding="utf-8")
-    os.replace(new, folder / STATE)
+    new.replace(folder / STATE)
 
 
 def read(folder: Path) -> State | None:

@@ -47,7 +47,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The rule that explains something, or those between which only the code can tell; and whether the linter says so too."""
+    """What explains something: a rule, or the few that the evidence allows; and whether the linter says so too."""
 
     symbol: str
     linted: bool

@@ -46,7 +46,7 @@ class DebugLog:
         self._offset += yield from self._read(self.path, self._offset)
         if self._owned and self._offset >= ROTATE:
             self._renamed = self.path.with_suffix(".old")
-            os.replace(self.path, self._renamed)
+            self.path.replace(self._renamed)
             self._renamed_offset, self._offset = self._offset, 0
 
     def _read(self, path: Path, offset: int) -> Generator[Record, None, int]:

@@ -7,6 +7,7 @@ import os
 import site
 import sys
 import sysconfig
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Frame(NamedTuple):
 
 
 def own(frames: Iterable[Frame]) -> Frame | None:
-    """The user's own line in a stack, innermost first: the first one outside the standard library and what is installed.
+    """The user's own line in a stack, innermost first: the first one that is neither standard library nor installed.
 
     Where a whole program is installed, as one run by `-m`: the first one outside torch and torch_xla. None where no
     frame but ours is there.
@@ -73,7 +74,7 @@ def _is_program(file: str) -> bool:
 @functools.cache
 def _standard() -> tuple[str, ...]:
     paths = {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")}
-    return tuple(os.path.join(path, "") for path in paths)
+    return tuple(path + os.sep for path in paths)
 
 
 @functools.cache
@@ -81,7 +82,7 @@ def _library() -> tuple[str, ...]:
     installed = {sysconfig.get_paths()[name] for name in ("purelib", "platlib")}
     if hasattr(site, "getsitepackages"):
         installed.update(site.getsitepackages())
-    return (*_standard(), *(os.path.join(path, "") for path in installed))
+    return (*_standard(), *(path + os.sep for path in installed))
 
 
 def is_ours(file: str) -> bool:
@@ -91,4 +92,4 @@ def is_ours(file: str) -> bool:
 
 @functools.cache
 def _package() -> str:
-    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+    return str(Path(__file__).absolute().parent.parent) + os.sep

@@ -1,11 +1,7 @@
 """pytest: a budget on what a test may compile.
 
-@pytest.mark.xla_compile_budget(1, after=2)
-def test_training_compiles_once(): ...
-
-def test_two_models(xla_compile_budget):
-    with xla_compile_budget(1):
-        ...
+The marker `xla_compile_budget(1, after=2)` puts one on a whole test; the fixture `xla_compile_budget` gives
+`assert_max_compiles`, to put one on a part: `with xla_compile_budget(1): ...`.
 """
 
 from __future__ import annotations

@@ -147,9 +147,9 @@ def _origins(graph: Graph) -> list[str]:
     """PyTorch's operations in order; what one of them becomes in XLA may depend on its arguments."""
     names: list[str] = []
     for operation in graph.operations:
-        if operation.origin and operation.kind not in {"constant", "parameter"}:
-            if not names or names[-1] != operation.origin:
-                names.append(operation.origin)
+        named = operation.origin and operation.kind not in {"constant", "parameter"}
+        if named and operation.origin not in names[-1:]:
+            names.append(operation.origin)
     return names
 
 

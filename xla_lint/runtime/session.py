@@ -100,7 +100,7 @@ class Session:
         self._used = False
 
     def forked(self) -> None:
-        """This process is a new child. It leaves nothing behind unless it uses the device itself."""
+        """A new child begins here. It leaves nothing behind unless it uses the device itself."""
         self._begin_again()
         if _inherited(os.environ.get(debugfile.FILE, "")):
             os.environ[debugfile.FILE] = str(_own_folder() / exchange.DEBUG_LOG)
@@ -167,9 +167,7 @@ class Session:
         self._flushed = time.perf_counter()
         notes = []
         if int(os.environ.get("PJRT_LOCAL_PROCESS_RANK", "0")):
-            notes.append(
-                "torch_xla writes records in the first process of a host only; this one is counted, not placed"
-            )
+            notes.append("counted, not placed: torch_xla writes records in the first process of a host only")
         exchange.write(
             exchange.State(
                 self._pid,

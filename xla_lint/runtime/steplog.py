@@ -1,4 +1,4 @@
-"""What the callbacks for training frameworks share: counting by the framework's own steps, and one line for each surprise."""
+"""What the callbacks for training frameworks share: counting by the framework's own steps."""
 
 from __future__ import annotations
 

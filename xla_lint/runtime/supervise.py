@@ -1,7 +1,8 @@
-"""Running a program under observation: its process is a child of ours, so that whatever ends it leaves us the report."""
+"""Running a program under observation. It is a child of ours, so that whatever ends it leaves us the report."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.2
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
+STDERR = 2
+"""The file descriptor."""
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 
@@ -74,11 +77,11 @@ def end_like(status: int) -> int:
 
 
 def _wait(child: subprocess.Popen[bytes], collector: Collector) -> int:
-    while True:
-        try:
-            return child.wait(POLL_SECONDS)
-        except subprocess.TimeoutExpired:
-            collector.poll()
+    while child.poll() is None:
+        collector.poll()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(POLL_SECONDS)
+    return int(child.returncode)
 
 
 def _environment(folder: Path, warmup: int) -> dict[str, str]:
@@ -93,16 +96,16 @@ def _environment(folder: Path, warmup: int) -> dict[str, str]:
 
 def _wanted_records() -> int | None:
     """Standard error, where the user has asked the runtime for records and named no file for them."""
-    return sys.__stderr__.fileno() if debugfile.asked_for() and not os.environ.get(debugfile.FILE) else None
+    return STDERR if debugfile.asked_for() and not os.environ.get(debugfile.FILE) else None
 
 
 def _forward_signals(child: subprocess.Popen[bytes]) -> dict[int, signal._HANDLER]:
     """Hand signals on to the child. Ctrl-C on a terminal reaches it by itself."""
 
-    def forward(number: int, frame: FrameType | None) -> None:
+    def forward(number: int, _: FrameType | None) -> None:
         child.send_signal(number)
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(number: int, _: FrameType | None) -> None:
         if not _in_foreground():
             child.send_signal(number)
 

@@ -127,7 +127,7 @@ def operation(
         place = place_named(arguments.keywords.get("device")) or receiver.place
         return machine.tensor(node, place, length=first_size(numbers), sure=receiver.sure)
     first = next((o for o in operands if isinstance(o, Tensor)), None)
-    result = machine.derived(
+    return machine.derived(
         node,
         everything,
         kind=kind_of(plain, first),
@@ -136,7 +136,6 @@ def operation(
         loose=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
-    return result
 
 
 def is_data_shaped(name: str, numbers: list[Value], arguments: Arguments) -> bool:

@@ -50,5 +50,5 @@ class GraphGrowth(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report totals that keep history across steps."""
-        if isinstance(event, History) and event.loop.is_step:
+        if isinstance(event, History) and event.loop.is_step and event.context.step is not None:
             yield self.finding(event.node, confidence(event.context), total=event.total, where=where(event.context))

@@ -53,8 +53,8 @@ class PeriodicRead(ReadRule):
             state = ", after the barrier: those steps wait for the device"
             return {**facts(read), "state": state, "advice": "keep the interval long"}
         state = (
-            f", while still pending{computed(read.tensor, read.context)}: those steps are executed once more and wait, and the read"
-            " compiles a graph of its own"
+            f", while still pending{computed(read.tensor, read.context)}: those steps are executed once more and wait,"
+            " and the read compiles a graph of its own"
         )
         advice = f"read it after {self.program.barrier}, or hand it to xm.add_step_closure"
         return {**facts(read), "state": state, "advice": advice}

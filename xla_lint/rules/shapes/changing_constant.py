@@ -33,8 +33,8 @@ class ChangingConstant(Rule):
     Hold the index in a tensor on the device:
 
     ```python
-    row = x.index_select(0, i)     # x[i]
-    x = x.index_copy(0, i, v)      # x[i] = v
+    row = x.index_select(0, i)  # x[i]
+    x = x.index_copy(0, i, v)  # x[i] = v
     ```
 
     `x[[i]]` with a Python list sends the index as data, too. A changing exponent becomes a

@@ -31,7 +31,7 @@ class ChangingShape(Rule):
     Keep the full size and let a tensor say how much of it counts:
 
     ```python
-    keep = torch.arange(longest, device=device) < length   # length is a tensor on the device
+    keep = torch.arange(longest, device=device) < length  # length is a tensor on the device
     x = x.masked_fill(~keep, 0.0)
     ```
 

@@ -34,9 +34,9 @@ class DataDependentShape(Rule):
     Keep the shape and choose the values:
 
     ```python
-    x = torch.where(mask, v, x)          # x[mask] = v
-    x = x.masked_fill(mask, 0.0)         # x[mask] = 0.0
-    mean = (x * mask).sum() / mask.sum() # x[mask].mean()
+    x = torch.where(mask, v, x)  # x[mask] = v
+    x = x.masked_fill(mask, 0.0)  # x[mask] = 0.0
+    mean = (x * mask).sum() / mask.sum()  # x[mask].mean()
     codes = F.one_hot(labels, num_classes=10)
     ```
 

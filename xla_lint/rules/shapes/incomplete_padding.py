@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LibraryCall
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.shapes.padding import COLLATORS, TOKENIZERS, Style, padding_of, repeated
+from xla_lint.rules.shapes.padding import COLLATORS, TOKENIZERS, Style, is_prompt, padding_of, repeated
 from xla_lint.rules.wording import where
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class IncompletePadding(Rule):
     ```
 
     ## When it is fine
-    For one prompt outside loops. Where the checkpoint sets `model_max_length` and no row is longer. Pass `model_max_length=` to `from_pretrained`
-    to make the first part certain.
+    For a prompt that stands in the source. Where the checkpoint sets `model_max_length` and no row is longer; pass
+    `model_max_length=` to `from_pretrained` to make the first part certain.
     """
 
     symbol = "xla-incomplete-padding"
@@ -53,7 +53,9 @@ class IncompletePadding(Rule):
         if not isinstance(event, LibraryCall):
             return
         padding = padding_of(event)
-        if padding is None or padding.style is not Style.FIXED or (event.name in TOKENIZERS and not repeated(event)):
+        if padding is None or padding.style is not Style.FIXED:
+            return
+        if event.name in TOKENIZERS and not repeated(event) and is_prompt(event):
             return
         problems: list[tuple[str, str]] = []
         if not padding.length_given:

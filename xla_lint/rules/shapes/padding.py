@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import Instance
+from xla_lint.program.values import Instance, Sequence, Text
 from xla_lint.rules.arguments import constant, given
 
 if TYPE_CHECKING:
@@ -113,6 +113,13 @@ def _knows_length(call: LibraryCall) -> bool:
 def repeated(call: LibraryCall) -> bool:
     """Whether a call is seen to run on many batches: in a loop, or in a function that other code calls again."""
     return call.context.callback or bool(call.context.loops)
+
+
+def is_prompt(call: LibraryCall) -> bool:
+    """Whether a tokenizer call is given texts that stand in the source."""
+    given_text = call.args[0] if call.args else call.kwargs.get("text")
+    parts = given_text.items or [] if isinstance(given_text, Sequence) else [given_text]
+    return bool(parts) and all(isinstance(part, Text) for part in parts)
 
 
 def _row_calls(events: Iterable[Event]) -> Iterator[tuple[LibraryCall, Padding]]:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import ModuleType
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+HERE = Path(__file__).resolve().parent
+PACKAGES = str(HERE.parents[2])
 AWAITED = "torch_xla"
 
 
@@ -66,7 +66,7 @@ def _importable() -> Iterator[None]:
 
 def _chain() -> None:
     """Run the module that this one hides."""
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != HERE]
+    sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]
     own = sys.modules.pop("sitecustomize", None)
     if importlib.util.find_spec("sitecustomize") is not None:
         importlib.import_module("sitecustomize")

@@ -1,0 +1,293 @@
+"""`xla-lint run` on real programs: the report is right or says what it lacks, and the program does not notice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+TRAIN = """\
+import os, sys
+import torch, torch_xla
+import torch_xla.debug.metrics as met
+import torch_xla.core.xla_model as xm
+
+device = torch_xla.device()
+weight = torch.ones(4, device=device)
+
+def train(steps, at=None, then=None):
+    for step in range(steps):
+        if step == at:
+            then()
+        loss = (weight * step).sum()
+        loss.item()
+        torch_xla.sync()
+
+def totals():
+    xm.wait_device_ops()
+    return [(met.metric_data(n) or [0])[0] for n in ("CompileTime", "ExecuteTime", "TransferFromDeviceTime")]
+"""
+READ, BARRIER = 14, 15
+"""The lines of TRAIN."""
+
+
+@dataclass
+class Ran:
+    status: int
+    out: str
+    err: str
+    report: dict[str, Any]
+
+    def row(self, line: int) -> dict[str, Any]:
+        (row,) = [row for row in self.report["rows"] if row["line"] == line]
+        return row
+
+    def total(self, name: str) -> int:
+        return sum(row[name] for row in self.report["rows"])
+
+
+def run(folder: Path, script: str, *options: str, arguments: tuple[str, ...] = (), **variables: str) -> Ran:
+    (folder / "train.py").write_text(TRAIN + script)
+    return command(folder, *options, "train.py", *arguments, **variables)
+
+
+def command(folder: Path, *arguments: str, **variables: str) -> Ran:
+    report = folder / "report.json"
+    environment = {**os.environ, "PJRT_DEVICE": "CPU", "PYTHONPATH": str(ROOT), **variables}
+    done = subprocess.run(
+        [sys.executable, "-m", "xla_lint", "run", "--json", str(report), *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert report.exists(), done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr, json.loads(report.read_text()))
+
+
+def test_totals_and_lines(tmp_path: Path) -> None:
+    ran = run(tmp_path, "train(6)\nprint(sys.argv, sys.path[0], __name__, *totals())\n", arguments=("--rate", "1"))
+    assert ran.status == 0
+    argv, _, rest = ran.out.partition("] ")
+    assert argv == "['train.py', '--rate', '1'"
+    folder, name, *numbers = rest.split()
+    assert (folder, name) == (str(tmp_path), "__main__")
+    totals = ran.report["totals"]
+    assert [totals["compiles"], totals["executions"], totals["reads"]] == [int(number) for number in numbers]
+    assert ran.row(READ)["executions"] == ran.row(READ)["reads"] == 6
+    assert ran.row(BARRIER)["executions"] == 6
+    assert ran.row(READ)["rule"] == "xla-value-read"
+    assert ran.row(READ)["seen"] == "found by the linter too"
+    assert ran.row(BARRIER)["cause"] == "barrier"
+    for name in ("compiles", "executions", "reads"):
+        assert ran.total(name) == totals[name]
+    assert "train.py:14" in ran.err
+
+
+def test_what_has_no_python_frame_is_counted_as_such(tmp_path: Path) -> None:
+    script = """
+layer = torch.nn.Linear(4, 4).to(device)
+for _ in range(3):
+    torch.nn.functional.glu(layer(torch.ones(2, 4, device=device))).sum().backward()
+    torch_xla.sync()
+"""
+    ran = run(tmp_path, script)
+    (rest,) = [row for row in ran.report["rows"] if not row["file"]]
+    assert rest["executions"] == 3
+    assert ran.total("executions") == ran.report["totals"]["executions"] == 6
+    assert ran.total("compiles") == ran.report["totals"]["compiles"] == 3
+    assert ran.report["fallbacks"] == {"aten::glu_backward": 3}
+
+
+def test_eager_mode_and_dynamo_add_up(tmp_path: Path) -> None:
+    script = """
+train(2)
+f = torch.compile(lambda x: (x * 2).sum(), backend="openxla")
+for rows in (2, 2, 3):
+    f(torch.ones(rows, device=device)).item()
+torch_xla.experimental.eager_mode(True)
+(torch.ones(3, device=device) + 1).sum().item()
+print(met.metric_data("EagerOpExecuteTime")[0], *totals())
+"""
+    ran = run(tmp_path, script)
+    eager, _, executions, reads = map(int, ran.out.split())
+    assert ran.report["totals"]["executions"] == executions + eager
+    assert ran.total("executions") == executions + eager
+    assert ran.total("reads") == reads
+
+
+def test_an_exception_in_step_seven(tmp_path: Path) -> None:
+    ran = run(tmp_path, "def fail():\n    raise ValueError('seven')\ntrain(9, 7, fail)\n")
+    assert ran.status == 1
+    assert "ValueError: seven" in ran.err
+    assert ran.report["parts"][0]["steps"] == 7
+    assert ran.row(READ)["executions"] == 7
+    assert ran.report["ended"] == "ended with exit status 1"
+
+
+@pytest.mark.parametrize("leave", ["sys.exit(5)", "os._exit(5)"])
+def test_the_exit_status_is_kept(tmp_path: Path, leave: str) -> None:
+    ran = run(tmp_path, f"train(5, 4, lambda: {leave})\n", "--max-compiles", "0", "--warmup", "0")
+    assert ran.status == 5
+    assert ran.report["totals"]["reads"] == 4
+    assert ran.row(READ)["executions"] == 4
+    assert ran.report["parts"][0]["complete"]
+    assert ran.report["broken"]
+
+
+def test_killed_by_sigterm(tmp_path: Path) -> None:
+    script = """
+import signal, time
+def die():
+    time.sleep(1.2)
+    loss = weight.sum().item()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+train(5, 4, die)
+"""
+    ran = run(tmp_path, script)
+    assert ran.status == -signal.SIGTERM
+    assert ran.report["ended"] == "was ended by SIGTERM"
+    assert ran.row(READ)["executions"] == 4
+    assert not ran.report["parts"][0]["complete"]
+    assert any("ended without warning" in note for note in ran.report["notes"])
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    script = "import signal\ntrain(5, 4, lambda: os.kill(os.getppid(), signal.SIGINT) or __import__('time').sleep(60))\n"
+    ran = run(tmp_path, script)
+    assert ran.status in {1, 130, -signal.SIGINT}
+    assert "KeyboardInterrupt" in ran.err
+    assert ran.row(READ)["executions"] == 4
+
+
+def test_limits(tmp_path: Path) -> None:
+    script = "train(6)\n"
+    fine = run(tmp_path, script, "--max-compiles", "0", "--max-executions-per-step", "2")
+    assert (fine.status, fine.report["broken"]) == (0, [])
+    broken = run(tmp_path, script + "torch.median(weight)\n", "--max-executions-per-step", "1", "--fail-on-fallback")
+    assert broken.status == 3
+    first, second = broken.report["broken"]
+    assert first.endswith("executed 2.00 graphs a step after 3 steps, 1 allowed")
+    assert second == "operations ran on the CPU: aten::median"
+
+
+def test_loader_workers_leave_nothing(tmp_path: Path) -> None:
+    script = """
+if __name__ == "__main__":
+    train(2)
+    data = torch.utils.data.DataLoader(torch.arange(8.0), batch_size=2, num_workers=2,
+                                       collate_fn=lambda rows: torch.tensor([row.item() for row in rows]))
+    print(sum(batch.sum().item() for batch in data))
+"""
+    ran = run(tmp_path, script)
+    assert ran.out == "28.0\n"
+    assert len(ran.report["parts"]) == 1
+    assert ran.report["notes"] == []
+
+
+def test_processes_are_merged(tmp_path: Path) -> None:
+    script = """
+import multiprocessing
+if __name__ == "__main__":
+    processes = [multiprocessing.get_context("spawn").Process(target=train, args=(n,)) for n in (2, 3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+"""
+    ran = run(tmp_path, script)
+    assert len(ran.report["parts"]) == 2
+    assert ran.report["totals"]["reads"] == 5
+    assert ran.row(READ)["executions"] == 5
+
+
+def test_launch_on_two_devices(tmp_path: Path) -> None:
+    script = """
+def main(index):
+    x = torch.ones(3, device=torch_xla.device())
+    for _ in range(4):
+        x = x + 1
+        torch_xla.sync()
+
+if __name__ == "__main__":
+    torch_xla.launch(main)
+"""
+    ran = run(tmp_path, script.replace("weight", "_"), CPU_NUM_DEVICES="2")
+    assert ran.status == 0
+    assert ran.total("executions") == ran.report["totals"]["executions"] >= 8
+    assert ran.row(25)["executions"] >= 8
+
+
+def test_the_users_own_debug_file_stays_his(tmp_path: Path) -> None:
+    log = tmp_path / "mine.log"
+    log.write_text("before\n")
+    ran = run(tmp_path, "train(3)\n", PT_XLA_DEBUG_LEVEL="2", PT_XLA_DEBUG_FILE=str(log))
+    assert log.read_text().startswith("before\n")
+    assert log.read_text().count("Execution Cause") == 6
+    assert ran.row(READ)["executions"] == 3
+
+
+def test_the_users_own_level_is_kept(tmp_path: Path) -> None:
+    ran = run(tmp_path, "train(3)\n", PT_XLA_DEBUG_LEVEL="1")
+    assert ran.err.count("Compilation Cause") == ran.report["totals"]["compiles"]
+    assert "Execution Cause" not in ran.err
+    assert any("PT_XLA_DEBUG_LEVEL=1" in note for note in ran.report["notes"])
+    (rest,) = [row for row in ran.report["rows"] if not row["file"]]
+    assert rest["executions"] == ran.report["totals"]["executions"] == 6
+
+
+def test_a_module_and_the_users_sitecustomize(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text("import builtins\nbuiltins.mine = 'here'\n")
+    package = tmp_path / "program"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("import sys\nprint(mine, sys.argv[1:], __spec__.name)\n")
+    path = os.pathsep.join([str(tmp_path / "site"), str(ROOT)])
+    ran = command(tmp_path, "-m", "program", "-x", "1", PYTHONPATH=path)
+    assert ran.out == "here ['-x', '1'] program.__main__\n"
+    assert ran.report["notes"] == ["no process executed anything on an XLA device"]
+
+
+def test_the_reports(tmp_path: Path) -> None:
+    ran = run(tmp_path, "train(3)\n", "--html", "report.html", "--markdown", "report.md")
+    assert ran.status == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "train.py:14" in page
+    assert "loss.item()" in page
+    assert "| `train.py:14` |" in (tmp_path / "report.md").read_text()
+
+
+EXPLAINED = {
+    "xla-ragged-batch/bad_last_batch": "input 2 is f32[4,6], and was f32[8,6], and 1 other input changed",
+    "xla-dynamic-padding/bad_pad_sequence": "input 3 is s64[4,10], and was s64[4,9]",
+    "xla-growing-tensor/bad_growing_sequence": "input 2 is s64[2,8], and was s64[2,7]",
+    "xla-changing-shape/bad_growing_prefix": "xla::select gives s64[2,8], and gave s64[2,7], from the same inputs",
+    "xla-changing-constant/bad_power_of_step": "a constant of aten::roll is 16, and was 17",
+    "xla-changing-constant/bad_python_position": "slice={[7:8]}, and was with slice={[6:7]}",
+    "xla-host-random/bad_layer_drop": "operations shorter: ",
+    "xla-data-dependent-shape/bad_nonzero": "input 4 is s64[20,1], and was s64[18,1]",
+}
+"""Of bad fixtures, the change from the last graph but one to the last."""
+
+
+@pytest.mark.parametrize("fixture", EXPLAINED)
+def test_a_recompile_is_explained(fixture: str, tmp_path: Path) -> None:
+    ran = command(tmp_path, str(FIXTURES / f"{fixture}.py"))
+    assert ran.status == 0
+    reasons = [reason for reason in ran.report["reasons"] if reason["rule"] == fixture.partition("/")[0]]
+    assert any(EXPLAINED[fixture] in reason["words"] for reason in reasons), ran.report["reasons"]
+    assert all(reason["seen"] == "found by the linter too" for reason in reasons)
