@@ -40,6 +40,7 @@ from xla_lint.program.values import (
     element_of,
     join,
     join_all,
+    kept,
     options,
     tensors_in,
 )
@@ -237,10 +238,10 @@ class Flow(Calls):
                 elif option.place is Place.HOST and device_tensors([value]):
                     self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
             elif isinstance(option, Mapping):
-                self._store_item(option, index, value)
+                self._store_item(option, index, kept(value, option))
             elif isinstance(option, Sequence) and not option.frozen:
                 self.store.assign(option, "items", None)
-                self.store.assign(option, "element", join(option.element, value))
+                self.store.assign(option, "element", join(option.element, kept(value, option)))
             elif isinstance(option, Instance) and option.cls is not None:
                 method = self.attribute(option, "__setitem__", node)
                 if isinstance(method, Function):
@@ -261,7 +262,7 @@ class Flow(Calls):
         items = None
         if isinstance(value, Sequence) and value.items is not None and receiver.items is not None and not self.loops:
             items = [*receiver.items, *value.items]
-        added = self.iterate(value, None, node)
+        added = kept(self.iterate(value, None, node), receiver)
         element = added if not receiver.items and receiver.element is UNKNOWN else join(element_of(receiver), added)
         self.store.assign(receiver, "items", items)
         self.store.assign(receiver, "element", element)

@@ -391,6 +391,28 @@ def options(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, Choice) else (value,)
 
 
+DEEPEST = 6
+"""How deep containers may be nested that the program fills step by step."""
+
+
+def kept(value: Value, owner: Value) -> Value:
+    """What a container keeps of a value: UNKNOWN where it would hold itself, or be nested too deep."""
+    return UNKNOWN if _holds(value, owner, DEEPEST) else value
+
+
+def _holds(value: Value, owner: Value, depth: int) -> bool:
+    if not isinstance(value, (Choice, Sequence, Mapping)):
+        return False
+    if value is owner or depth == 0:
+        return True
+    if isinstance(value, Choice):
+        return any(_holds(option, owner, depth) for option in value.options)
+    if isinstance(value, Sequence):
+        return any(_holds(item, owner, depth - 1) for item in (*(value.items or ()), value.element))
+    parts = (*value.entries.values(), *(() if value.element is None else (value.element,)))
+    return any(_holds(part, owner, depth - 1) for part in parts)
+
+
 def join(a: Value, b: Value) -> Value:
     """The value that stands for both."""
     if a is b:

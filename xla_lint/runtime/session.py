@@ -83,6 +83,7 @@ class Session:
         self._trace(on=True)
         debug_file = Path(os.environ[debugfile.FILE])
         self._debug_offset = debug_file.stat().st_size if debug_file.is_file() else 0
+        self._forked = False
         self._begin_again()
 
     def _begin_again(self) -> None:
@@ -101,6 +102,7 @@ class Session:
 
     def forked(self) -> None:
         """A new child begins here. It leaves nothing behind unless it uses the device itself."""
+        self._forked = True
         self._begin_again()
         if _inherited(os.environ.get(debugfile.FILE, "")):
             os.environ[debugfile.FILE] = str(_own_folder() / exchange.DEBUG_LOG)
@@ -154,8 +156,8 @@ class Session:
             counts.runtime("torch_xla")._XLAC._set_ir_debug(on)
 
     def _used_device(self) -> bool:
-        if self._used:
-            return True
+        if self._used or self._forked:  # a forked process has inherited what its parent counted
+            return self._used
         now = counts.take()
         return bool(now.compiles or now.executions)
 

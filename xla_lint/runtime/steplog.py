@@ -35,10 +35,7 @@ class StepLog:
         if self._counter is None:
             return
         self._steps += 1
-        compiles = self._counter.counts.compiles
-        if compiles > self._seen and self._steps > self._after:
-            LOGGER.warning("compiled %d times in step %d", compiles - self._seen, number)
-        self._seen = compiles
+        self._report(self._counter.counts, f"in step {number}")
 
     def end(self) -> Counts | None:
         """Training ends: log the totals, and return them; None where it never began."""
@@ -47,6 +44,7 @@ class StepLog:
         self._counter.__exit__(None, None, None)
         counts = self._counter.counts
         self._counter = None
+        self._report(counts, "after the last step")
         LOGGER.info(
             "%d compiles (%.1f s), %d executions and %d reads in %d steps",
             counts.compiles,
@@ -56,3 +54,8 @@ class StepLog:
             self._steps,
         )
         return counts
+
+    def _report(self, counts: Counts, when: str) -> None:
+        if counts.compiles > self._seen and self._steps > self._after:
+            LOGGER.warning("compiled %d times %s", counts.compiles - self._seen, when)
+        self._seen = counts.compiles

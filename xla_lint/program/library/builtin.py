@@ -32,6 +32,7 @@ from xla_lint.program.values import (
     element_of,
     join,
     join_all,
+    kept,
     options,
 )
 
@@ -377,6 +378,7 @@ def append(machine: Calls, receiver: Sequence, value: Value, *, first: bool = Fa
     """Add an item to a list."""
     if receiver.frozen:
         return
+    value = kept(value, receiver)
     element = (
         value
         if receiver.items == [] or (receiver.element is UNKNOWN and not receiver.items)

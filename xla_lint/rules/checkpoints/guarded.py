@@ -56,28 +56,28 @@ def _called_in_both_branches(node: nodes.NodeNG) -> bool:
     called = node.func.as_string()
     return any(
         isinstance(call, nodes.Call) and call.func.as_string() == called
-        for test, when in _branches(node).items()
-        for statement in (test.parent.orelse if when else test.parent.body)
+        for choice, when in _branches(node).items()
+        for statement in (choice.orelse if when else choice.body)
         for call in statement.nodes_of_class(nodes.Call)
     )
 
 
 def _twins(one: nodes.NodeNG, other: nodes.NodeNG) -> bool:
     mine, yours = _branches(one), _branches(other)
-    if any(test in yours and yours[test] is not mine[test] for test in mine):
+    if any(choice in yours and yours[choice] is not when for choice, when in mine.items()):
         return True
     if one.as_string() != other.as_string():
         return False
-    texts = {test.as_string(): when for test, when in mine.items()}
-    return not any(texts.get(test.as_string()) is when for test, when in yours.items())
+    texts = {choice.test.as_string(): when for choice, when in mine.items()}
+    return not any(texts.get(choice.test.as_string()) is when for choice, when in yours.items())
 
 
-def _branches(node: nodes.NodeNG) -> dict[nodes.NodeNG, bool]:
-    """The tests around a node in its function, and whether it stands where each holds."""
-    found: dict[nodes.NodeNG, bool] = {}
+def _branches(node: nodes.NodeNG) -> dict[nodes.If, bool]:
+    """The `if` statements around a node in its function, and whether it stands where the test of each holds."""
+    found: dict[nodes.If, bool] = {}
     inner, outer = node, node.parent
     while outer is not None and not isinstance(outer, (nodes.FunctionDef, nodes.Lambda, nodes.Module)):
         if isinstance(outer, nodes.If) and inner is not outer.test:
-            found[outer.test] = inner in outer.body
+            found[outer] = inner in outer.body
         inner, outer = outer, outer.parent
     return found

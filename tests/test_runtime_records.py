@@ -1,0 +1,174 @@
+"""The runtime's records and dumped graphs, read without torch."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from xla_lint.runtime.graphs import Dumps, parse
+from xla_lint.runtime.logs import DebugLog
+from xla_lint.runtime.places import Frame, own
+from xla_lint.runtime.recompiles import compare
+from xla_lint.runtime.records import COMPILE, EXECUTION, Record, RecordParser
+
+
+def block(kind: str, cause: str, *frames: str) -> str:
+    lines = [
+        "=" * 80,
+        f"{kind} Cause",
+        f"  {cause}",
+        "Graph Info: ",
+        "  Graph Hash: 510c570d",
+        "  Number of Graph Inputs: 2",
+        "  Number of Graph Outputs: 1",
+        "Python Frame Triggered Execution: ",
+        *(f"  {frame}" for frame in frames),
+        "-" * 80,
+        "=" * 80,
+    ]
+    return "\n" + "".join(f"{kind} Analysis: {line}\n" for line in lines)
+
+
+SYNC = "sync (/env/site-packages/torch_xla/torch_xla.py:87)"
+STEP = "step (/home/me/train.py:9)"
+COMPILATION = block("Compilation", "user torch_xla.sync", SYNC, STEP) + "\nComputation hash: 8424\n"
+RUN = block("Execution", "user torch_xla.sync", SYNC, STEP)
+FRAMES = (Frame("/env/site-packages/torch_xla/torch_xla.py", 87, "sync"), Frame("/home/me/train.py", 9, "step"))
+
+
+def test_a_record() -> None:
+    (record,) = RecordParser().feed(RUN)
+    assert record == Record(EXECUTION, "user torch_xla.sync", "510c570d", 2, 1, FRAMES)
+    assert own(record.frames) == FRAMES[1]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 5000])
+def test_however_the_text_is_cut(size: int) -> None:
+    text = (COMPILATION + RUN + RUN) * 3 + "\nComputation hash: 1\n"
+    parser = RecordParser()
+    kinds = [record.kind for at in range(0, len(text), size) for record in parser.feed(text[at : at + size])]
+    assert kinds == [COMPILE, EXECUTION, EXECUTION] * 3 + [COMPILE]
+
+
+def test_a_compilation_without_a_frame_is_counted() -> None:
+    records = list(RecordParser().feed("\nComputation hash: 1\n" + COMPILATION))
+    assert [bool(record.frames) for record in records] == [False, True]
+
+
+def test_the_first_run_of_what_dynamo_compiled_is_no_compilation() -> None:
+    (record,) = RecordParser().feed(block("Compilation", "dynamo is executing a compiled program", STEP))
+    assert record.kind == EXECUTION
+
+
+def test_a_million_records_in_bounded_memory() -> None:
+    piece = "".join(block("Execution", "user torch_xla.sync", f"step (/home/me/train.py:{n})") for n in range(1000))
+    parser = RecordParser()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert sum(1 for _ in range(1000) for _ in parser.feed(piece)) == 1_000_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
+
+
+def test_a_file_of_ours_is_rotated_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xla_lint.runtime.logs.ROTATE", 3000)
+    path = tmp_path / "debug.log"
+    log = DebugLog(path, owned=True)
+    seen = 0
+    for turn in range(20):
+        late = path.open("a") if path.exists() else None
+        seen += len(list(log.records()))
+        with late or path.open("a") as file:  # opened before the rotation, written after it
+            file.write(RUN * (turn % 4))
+    seen += len(list(log.records())) + len(list(log.records()))
+    assert seen == sum(turn % 4 for turn in range(20))
+    assert path.stat().st_size < 10_000
+
+
+def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "mine.log"
+    path.write_text(RUN)
+    log = DebugLog(path, owned=False, offset=path.stat().st_size)
+    with path.open("a") as file:
+        file.write(RUN)
+    assert len(list(log.records())) == 1
+    assert path.read_text() == RUN * 2
+
+
+def test_the_users_line() -> None:
+    library = Frame("/home/me/.venv/lib/python3.12/site-packages/accelerate/accelerator.py", 3, "backward")
+    torch = Frame("/home/me/.venv/lib/python3.12/site-packages/torch/_tensor.py", 3, "item")
+    mine = Frame("/home/me/train.py", 9, "step")
+    assert own([torch, library, mine]) == mine
+    assert own([torch, library]) == library
+    assert own([torch]) == torch
+    assert own([]) is None
+
+
+def hlo(rows: int, constant: int = 2, *, extra: str = "") -> str:
+    return f"""HloModule SyncTensorsGraph.9, entry_computation_layout={{(f32[{rows},4]{{1,0}})->(f32[{rows},4]{{1,0}})}}
+
+%Add.1 (x.2: f32[], y.3: f32[]) -> f32[] {{
+  ROOT %add.4 = f32[] add(%x.2, %y.3)
+}}
+
+ENTRY %SyncTensorsGraph.9 (p0.1: f32[{rows},4]) -> (f32[{rows},4], /*index=1*/f32[{rows},4]) {{
+  %constant.2 = f32[] constant({constant}), metadata={{op_type="aten__pow" source_file="/home/me/train.py" source_line=7}}
+  %broadcast.3 = f32[{rows},4]{{1,0}} broadcast(%constant.2), dimensions={{}}
+  %p0.1 = f32[{rows},4]{{1,0}} parameter(0), metadata={{op_type="xla__device_data" op_name="xla__device_data"}}
+{extra}  %power.4 = f32[{rows},4]{{1,0}} power(%p0.1, %broadcast.3), metadata={{op_type="aten__pow"}}
+  ROOT %tuple.5 = (f32[{rows},4]{{1,0}}, /*index=1*/f32[{rows},4]{{1,0}}) tuple(%power.4, /*index=1*/%power.4)
+}}
+"""
+
+
+def test_a_graph() -> None:
+    graph = parse(hlo(8))
+    assert graph.inputs == ("f32[8,4]",)
+    assert graph.outputs == 2
+    assert [operation.kind for operation in graph.operations] == [
+        "constant",
+        "broadcast",
+        "parameter",
+        "power",
+        "tuple",
+    ]
+    assert graph.operations[3].operands == (2, 1)
+    assert (graph.operations[0].file, graph.operations[0].line) == ("/home/me/train.py", 7)
+
+
+def test_an_input_of_another_shape() -> None:
+    change = compare(parse(hlo(32)), parse(hlo(17)), second=False)
+    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
+    assert change.rules[0] == "xla-ragged-batch"
+
+
+def test_a_constant() -> None:
+    change = compare(parse(hlo(8, 2)), parse(hlo(8, 3)), second=False)
+    assert change.words == "a constant of aten::pow is 3, and was 2"
+    assert (change.file, change.line) == ("/home/me/train.py", 7)
+    assert change.rules == ("xla-changing-constant",)
+
+
+def test_a_longer_graph() -> None:
+    extra = '  %tanh.9 = f32[8,4]{1,0} tanh(%p0.1), metadata={op_type="aten__tanh"}\n'
+    change = compare(parse(hlo(8)), parse(hlo(8, extra=extra)), second=False)
+    assert change.words == "the graph is 1 operation longer: aten::tanh stands where aten::pow stood"
+    assert change.rules[0] == "xla-host-random"
+
+
+def test_the_same_operations() -> None:
+    assert compare(parse(hlo(8)), parse(hlo(8)), second=False).rules == ()
+
+
+def test_dumps_are_taken_in_order_and_deleted(tmp_path: Path) -> None:
+    for number, rows in ((2, 8), (10, 9)):
+        (tmp_path / f"module_00{number:02}.SyncTensorsGraph.9.before_optimizations.txt").write_text(hlo(rows))
+        (tmp_path / f"module_00{number:02}.SyncTensorsGraph.9.debug_options").touch()
+    dumps = Dumps(tmp_path)
+    assert dumps.take(5, 5) is None
+    first, second = dumps.take(1, 2), dumps.take(-1, -1)
+    assert first is not None
+    assert second is not None
+    assert (first.inputs, second.inputs) == (("f32[8,4]",), ("f32[9,4]",))
+    assert list(tmp_path.iterdir()) == []
