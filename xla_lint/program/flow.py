@@ -14,7 +14,7 @@ from xla_lint.program.expressions import Truth, truth_of_number
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
-from xla_lint.program.names import canonical
+from xla_lint.program.names import canonical, is_foreign
 from xla_lint.program.objects import loader_of
 from xla_lint.program.project import path_of_module
 from xla_lint.program.state import Changes, Frame, State, current, meet_all
@@ -606,6 +606,8 @@ class Flow(Calls):
         """The file or folder of the project that an import in the running module names."""
         importer = path_of_module(self.module)
         if importer is None or importer not in self.project.files:
+            return None
+        if not level and is_foreign(dotted):
             return None
         path = self.project.resolve(dotted, level, importer)
         return None if path == importer else path
