@@ -338,8 +338,10 @@ class Flow(Calls):
             self.state = before.fork()
             for name in case.pattern.nodes_of_class(nodes.AssignName):
                 self.bind(name, subject if isinstance(case.pattern, nodes.MatchAs) else UNKNOWN)
+            if isinstance(subject, Number):
+                self.guard(truth_of_number(Number(traits=subject.traits)).if_true)
             if case.guard is not None:
-                self.truth(case.guard)
+                self.guard(self.truth(case.guard).if_true)
             self.run(case.body)
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
