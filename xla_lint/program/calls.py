@@ -331,7 +331,9 @@ class Calls(Expressions):
             cls.fields = [*(inherited[0] if inherited else []), *own]
 
     def instantiate(self, cls: Class, arguments: Arguments) -> Value:
-        instance = Instance(cls, library_base(cls), model=is_model(cls), node=arguments.node)
+        model = is_model(cls)
+        place = Place.HOST if model else Place.UNKNOWN
+        instance = Instance(cls, library_base(cls), place=place, model=model, node=arguments.node)
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
         init = self.member(cls, "__init__")

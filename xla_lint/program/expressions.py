@@ -263,15 +263,15 @@ class Expressions(Machine):
     def _boolean(self, node: nodes.BoolOp) -> Value:
         values: list[Value] = []
         truths: list[Truth] = []
-        entry = self.here
+        entry, held = self.here, self.here.held
         for operand in node.values[:-1]:
             truth, value = self._truth_and_value(operand)
             truths.append(truth)
             values.append(value)
-            self._narrow(truth.narrow_true if node.op == "and" else truth.narrow_false)
+            self._go_on(node.op, truth)
         values.append(self.evaluate(node.values[-1]))
-        if self.state is not entry:
-            self.state = entry
+        self.state = entry
+        entry.held = held
         if all(isinstance(value, Number) for value in values):
             last = truth_of_number(values[-1]) if isinstance(values[-1], Number) else Truth()
             deciding = node.op == "or"
@@ -356,19 +356,24 @@ class Expressions(Machine):
         truths: list[Truth] = []
         values: list[Value] = []
         before = self.here
-        env = before.env
+        env, held = before.env, before.held
         before.env = dict(env)
         for operand in node.values:
             truth, value = self._truth_and_value(operand)
             truths.append(truth)
             values.append(value)
-            self._narrow(truth.narrow_true if node.op == "and" else truth.narrow_false)
+            self._go_on(node.op, truth)
             if truth.known is (node.op == "or"):
                 break
         for name in before.env.keys() - env.keys():
             env[name] = before.env[name]
-        before.env = env
+        before.env, before.held = env, held
         return combine(node.op, truths), join_all(values)
+
+    def _go_on(self, op: str, truth: Truth) -> None:
+        """Let what an operand of `and` or `or` told hold for the operands after it."""
+        self._narrow(truth.narrow_true if op == "and" else truth.narrow_false)
+        self.guard(truth.if_true if op == "and" else truth.if_false)
 
     def _truth_of_value(self, node: nodes.NodeNG, value: Value) -> Truth:
         if isinstance(value, Number):
@@ -705,7 +710,7 @@ class Expressions(Machine):
 
     def _yield_from(self, node: nodes.YieldFrom) -> Value:
         source = self.evaluate(node.value) if node.value is not None else UNKNOWN
-        self.frame.yields.append(self.iterate(source, None, node))
+        self.frame.yields.append(self.iterate(source, self.frame.consumer, node))
         return UNKNOWN
 
     def _starred(self, node: nodes.Starred) -> Value:

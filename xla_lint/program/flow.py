@@ -14,7 +14,7 @@ from xla_lint.program.expressions import Truth, truth_of_number
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
-from xla_lint.program.names import canonical
+from xla_lint.program.names import canonical, is_foreign
 from xla_lint.program.objects import loader_of
 from xla_lint.program.project import path_of_module
 from xla_lint.program.state import Changes, Frame, State, current, meet_all
@@ -339,8 +339,10 @@ class Flow(Calls):
             self.state = before.fork()
             for name in case.pattern.nodes_of_class(nodes.AssignName):
                 self.bind(name, subject if isinstance(case.pattern, nodes.MatchAs) else UNKNOWN)
+            if isinstance(subject, Number):
+                self.guard(truth_of_number(Number(traits=subject.traits)).if_true)
             if case.guard is not None:
-                self.truth(case.guard)
+                self.guard(self.truth(case.guard).if_true)
             self.run(case.body)
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
@@ -607,6 +609,8 @@ class Flow(Calls):
         """The file or folder of the project that an import in the running module names."""
         importer = path_of_module(self.module)
         if importer is None or importer not in self.project.files:
+            return None
+        if not level and is_foreign(dotted):
             return None
         path = self.project.resolve(dotted, level, importer)
         return None if path == importer else path

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +26,8 @@ SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packa
 """Folders that hold no source of the project. Hidden files and folders are left out as well."""
 MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
+LARGEST_PACKAGE = 60
+"""A package of more files than this is a library: its modules are looked at by themselves."""
 MOST_STEPS = 400
 """How many modules a search along imports visits at most."""
 MOST_ENTRIES = 4
@@ -131,16 +133,33 @@ class Project:
     def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
         """The file or package folder of the project that an import names, None where it is none of the project's."""
         parts = dotted.split(".") if dotted else []
-        if level:
-            folder = importer.parent
-            for _ in range(level - 1):
-                folder = folder.parent
-            return self._below(folder, parts)
-        for folder in self._search_path(importer):
-            found = self._below(folder, parts)
+        folder = importer.parent
+        for _ in range(level - 1):
+            folder = folder.parent
+        for start in [folder] if level else self._search_path(importer):
+            found = self._below(start, parts)
             if found is not None:
-                return found
+                return None if self.is_library(found) else found
         return None
+
+    def is_library(self, path: Path) -> bool:
+        """Whether a file lies in a package that is too large to be part of one program."""
+        folder = path.parent if path.suffix == ".py" else path
+        top = None
+        while (folder / "__init__.py") in self.files:
+            folder, top = folder.parent, folder
+        return top is not None and self._sizes[top] > LARGEST_PACKAGE
+
+    @cached_property
+    def _sizes(self) -> Counter[Path]:
+        """How many files lie in each folder, at any depth."""
+        sizes: Counter[Path] = Counter()
+        for path in self.files:
+            for folder in path.parents:
+                if folder == self.root:
+                    break
+                sizes[folder] += 1
+        return sizes
 
     def _search_path(self, importer: Path) -> Iterator[Path]:
         folder = importer.parent
@@ -226,6 +245,8 @@ class Project:
         The nearest ones; none where the file is imported by none.
         """
         found: list[Path] = []
+        if self.is_library(path):
+            return found
         tests = is_test(path)
         for importer in self._walk(path, lambda p: self._importers.get(p, set())):
             if importer == path or (is_test(importer) and not tests):

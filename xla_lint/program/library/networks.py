@@ -53,7 +53,7 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if not last[:1].isupper():
         machine.hand_over(arguments)
         return UNKNOWN
-    module = Instance(None, dotted, model=True, node=arguments.node)
+    module = Instance(None, dotted, place=Place.HOST, model=True, node=arguments.node)
     if dotted in CONTAINERS:
         module.attributes["*"] = _contents(machine, arguments)
     place = place_named(arguments.keywords.get("device"))
@@ -269,8 +269,11 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
 
 
 def optimizer_place(optimizer: Instance) -> Place:
-    """Where the parameters that an optimizer updates live."""
-    return optimizer.place
+    """Where the parameters that an optimizer updates live now."""
+    places = {model.place for model in models_of(optimizer.attributes.get("params", UNKNOWN))}
+    if Place.DEVICE in places or not places:
+        return Place.DEVICE if Place.DEVICE in places else optimizer.place
+    return Place.HOST if places == {Place.HOST} else optimizer.place
 
 
 @objects("torch.distributions.")
