@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.optimizers import is_optimizer
+from xla_lint.program.optimizers import is_assumed, is_optimizer
 from xla_lint.program.values import (
     NONE,
     UNKNOWN,
@@ -28,12 +28,13 @@ DEPTH = 4
 def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Place, bool]]:
     """The places of the tensors in a value, and whether each is sure; UNKNOWN for a part that cannot be told.
 
-    A part that is on the device on some paths only counts as unknown.
+    A part that is on the device on some paths only counts as unknown, and so does a model of which no move is in sight.
     """
     if value is None or value is NONE:
         return
     if isinstance(value, Tensor):
-        yield value.place, value.sure
+        assumed = value.origins and all(is_assumed(origin.model) for origin in value.origins)
+        yield (Place.UNKNOWN if assumed else value.place), value.sure
     elif value is UNKNOWN or depth == 0:
         yield Place.UNKNOWN, False
     elif isinstance(value, Choice):
@@ -48,7 +49,8 @@ def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Place, boo
         yield from places(value.element, depth - 1)
     elif isinstance(value, Instance):
         if value.model or is_optimizer(value):
-            yield value.place, value.sure
+            assumed = is_assumed(value) and value.place is Place.DEVICE
+            yield (Place.UNKNOWN if assumed else value.place), value.sure
         else:
             for item in value.attributes.values():
                 yield from places(item, depth - 1)
