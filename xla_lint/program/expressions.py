@@ -482,7 +482,8 @@ class Expressions(Machine):
             known = isinstance(index, Text) and index.const is not None
             return join_all(value.entries.values()) if value.entries and not known else UNKNOWN
         if isinstance(value, Instance) and value.model:
-            inside = value.attributes.get("*")
+            numbered = value.attributes.get(str(index.const)) if isinstance(index, Number) else None
+            inside = numbered or value.attributes.get("*")
             return inside if inside is not None else value
         if isinstance(value, Instance) and value.cls is not None:
             method = self.attribute(value, "__getitem__", node)

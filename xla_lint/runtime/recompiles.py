@@ -88,6 +88,8 @@ def _other_outline(before: Graph, after: Graph, at: int, built: tuple[str, int])
         words += f", and there {'is' if abs(inputs) == 1 else 'are'} {_count(abs(inputs), 'input')}"
         words += " more" if inputs > 0 else " fewer"
     a, b = before.operations[at], after.operations[at]
+    if a.kind == b.kind == "parameter":
+        return Change(f"{length}input {b.detail} is {b.shape}, and input {a.detail} was {a.shape} in its place", *built)
     if old == new and a.kind != "tuple" and a.shape != b.shape:
         return Change(f"{new} gives {b.shape}, and gave {a.shape}", *built, SHAPES)
     if _origins(before) == _origins(after):

@@ -197,7 +197,25 @@ def make_mapping(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     value = arguments.get(0)
     if isinstance(value, Mapping):
         return Mapping({**value.entries, **keywords}, value.element)
+    entries = pairs_of(value)
+    if entries is not None:
+        return Mapping({**entries, **keywords})
     return Mapping(keywords, None if value is None and not arguments.unpacked else UNKNOWN)
+
+
+def pairs_of(value: Value | None) -> dict[str, Value] | None:
+    """The entries that a list of pairs with constant keys makes, None for anything else."""
+    if not isinstance(value, Sequence) or not value.items:
+        return None
+    entries: dict[str, Value] = {}
+    for pair in value.items:
+        if not isinstance(pair, Sequence) or pair.items is None or len(pair.items) != 2:
+            return None
+        key, item = pair.items
+        if not isinstance(key, Text) or key.const is None:
+            return None
+        entries[key.const] = item
+    return entries
 
 
 @function("builtins.sorted", "builtins.max", "builtins.min")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
@@ -25,7 +27,7 @@ from xla_lint.program.values import (
     Tensor,
     Text,
     Value,
-    join_all,
+    options,
     tensors_in,
 )
 
@@ -55,7 +57,7 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         return UNKNOWN
     module = Instance(None, dotted, place=Place.HOST, model=True, node=arguments.node)
     if dotted in CONTAINERS:
-        module.attributes["*"] = _contents(machine, arguments)
+        fill(machine, module, arguments)
     place = place_named(arguments.keywords.get("device"))
     if place is not None:
         module.place = place
@@ -76,17 +78,54 @@ def build_vision_model(machine: Calls, dotted: str, arguments: Arguments) -> Val
     return Instance(None, "torchvision.models", model=True, node=arguments.node)
 
 
-def _contents(machine: Calls, arguments: Arguments) -> Value:
-    modules: list[Value] = []
+def fill(machine: Calls, container: Instance, arguments: Arguments) -> None:
+    """Note what a container is built from: each module under its number, and under `*` what stands for any of them."""
+    modules, known = contents(machine, arguments)
+    places = {module.place for module in modules}
+    place = places.pop() if known and len(places) == 1 else Place.UNKNOWN
+    if len(modules) == 1 and known:
+        container.attributes["*"] = modules[0]
+    else:
+        node = arguments.node if known else None
+        container.attributes["*"] = Instance(None, "torch.nn.Module", place=place, model=True, sure=False, node=node)
+        container.attributes.update({str(number): module for number, module in enumerate(modules)})
+    if place is Place.DEVICE:
+        container.place = place
+
+
+def add(machine: Calls, container: Instance, value: Value) -> None:
+    """Note what is added to a container later. In a loop the modules of all turns are one."""
+    last = container.attributes.get("*")
+    numbers = sum(name.isdigit() for name in container.attributes)
+    earlier = last if isinstance(last, Instance) and last.node is not container.node else None
+    for option in options(value):
+        if not isinstance(option, Instance) or not option.model:
+            option = Instance(None, "torch.nn.Module", model=True, sure=False)
+        if not numbers and earlier is not None and earlier.node is not option.node:
+            machine.store.put(container.attributes, "0", earlier)
+            numbers = 1
+        if numbers and not machine.loops:
+            machine.store.put(container.attributes, str(numbers), option)
+            numbers += 1
+        machine.store.put(container.attributes, "*", option)
+
+
+def contents(machine: Calls, arguments: Arguments) -> tuple[list[Instance], bool]:
+    """The modules that a container is given, and whether these are surely all."""
+    found: list[Value] = []
     for value in arguments.positional:
-        if isinstance(value, Instance) and value.model:
-            modules.append(value)
-        elif isinstance(value, Mapping):
-            modules.extend(value.entries.values())
-        elif value is not UNKNOWN:
-            modules.append(machine.iterate(value, None, arguments.node))
-    found = join_all(m for m in modules if isinstance(m, Instance))
-    return found if isinstance(found, Instance) else Instance(None, "torch.nn.Module", model=True, sure=False)
+        if isinstance(value, Mapping):
+            found.extend([*value.entries.values(), *([] if value.element is None else [value.element])])
+        elif any(isinstance(option, Instance) and option.model for option in options(value)):
+            found.extend(options(value))
+        elif isinstance(value, Sequence) and value.items is not None:
+            found.extend(option for item in value.items for option in options(item))
+        else:
+            found.extend(options(machine.iterate(value, None, arguments.node)))
+    modules = list(dict.fromkeys(value for value in found if isinstance(value, Instance) and value.model))
+    given = arguments.node.args if isinstance(arguments.node, nodes.Call) else []
+    hidden = arguments.unpacked and len(arguments.positional) < len(given)
+    return modules, not hidden and all(isinstance(v, Instance) and v.model and v.node is not None for v in found)
 
 
 def utility(machine: Calls, dotted: str, arguments: Arguments) -> Value:
@@ -151,10 +190,9 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
     if name == "apply":
         machine.hand_over(arguments)
         return receiver
-    if name == "append" and receiver.library == "torch.nn.ModuleList":
-        value = arguments.get(0)
-        if isinstance(value, Instance):
-            machine.store.put(receiver.attributes, "*", value)
+    if name in ("append", "extend", "insert") and receiver.library in CONTAINERS:
+        value = arguments.get(1 if name == "insert" else 0) or UNKNOWN
+        add(machine, receiver, machine.iterate(value, None, arguments.node) if name == "extend" else value)
         return receiver
     if name in ("items", "values", "keys"):
         inside_value = receiver.attributes.get("*", Instance(None, "torch.nn.Module", model=True, sure=False))
