@@ -49,6 +49,7 @@ class LiveCode:
     """A walk over a module. `spots` lists its imports, names, attributes, calls and assignments in source order."""
 
     def __init__(self, module: nodes.Module, target: Release) -> None:
+        self.module = module
         self.spots: list[Spot] = []
         self._tests = VersionTests(target)
         self._skipped: set[str] = set()
