@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 ENTRY = "_mp_fn"
 """The function that launchers of replicas look for in a script."""
+SEVERAL = 2
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
 
@@ -59,6 +60,8 @@ class Program:
     project: Project = field(default_factory=Project)
     entry: Path | None = None
     """The module that was run, where it is another one."""
+    alone: bool = False
+    """True where no other module took part."""
 
     @property
     def barrier(self) -> str:
@@ -67,7 +70,7 @@ class Program:
 
     def own_events(self) -> Iterator[Event]:
         """The events that happen in the module that is checked."""
-        return (event for event in self.events if event.node.root() is self.module)
+        return iter(self.events) if self.alone else (e for e in self.events if e.node.root() is self.module)
 
 
 @dataclass(slots=True)
@@ -113,7 +116,7 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
         code = LiveCode(module, target)
         stated = [*api_uses(code), *environment_sets(code)]
         run = run_program(module, project, target, reached)
-        programs.append(Program(module, target, [*run.events, *stated], project))
+        programs.append(Program(module, target, [*run.events, *stated], project, alone=len(run.modules) < SEVERAL))
     return programs
 
 

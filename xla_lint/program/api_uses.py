@@ -11,9 +11,10 @@ from astroid import nodes
 from xla_lint.knowledge import api
 from xla_lint.program.events import ApiUse, Context, UsedApi
 from xla_lint.program.imports import dotted_name, imports_of
+from xla_lint.program.index import index_of, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from xla_lint.knowledge.api import Argument, Life
     from xla_lint.program.events import Event
@@ -26,7 +27,9 @@ def api_uses(code: LiveCode) -> Iterator[Event]:
     """The uses of torch_xla's names, a statement or an expression each, without those that a guard answers for."""
     mentioned: dict[str, list[Branches]] = defaultdict(list)
     provided: set[str] = set()
-    for spot in code.spots:
+    names = index_of(code.module).names_for("torch_xla")
+    spots = [spot for spot in code.spots if concerns(spot.node, names)]
+    for spot in spots:
         for dotted in _mentions(spot.node):
             mentioned[dotted].append(spot.guards.branches)
         if isinstance(spot.node, nodes.Assign):
@@ -36,7 +39,7 @@ def api_uses(code: LiveCode) -> Iterator[Event]:
                 if isinstance(target, nodes.AssignAttr) and (owner := dotted_name(target.expr))
                 for dotted in [f"{owner}.{target.attrname}"]
             )
-    for spot in code.spots:
+    for spot in spots:
         used = tuple(
             use
             for dotted, use in _used(spot)
@@ -46,6 +49,15 @@ def api_uses(code: LiveCode) -> Iterator[Event]:
         )
         if used:
             yield ApiUse(spot.node, Context((), frozenset(), (), False, False), used)
+
+
+def concerns(node: nodes.NodeNG, names: Collection[str]) -> bool:
+    """Whether a node imports, or speaks of one of these names."""
+    if isinstance(node, (nodes.Import, nodes.ImportFrom)):
+        return True
+    if isinstance(node, nodes.Assign):
+        return any(isinstance(t, nodes.AssignAttr) and root_name(t.expr) in names for t in node.targets)
+    return root_name(node) in names
 
 
 def _used(spot: Spot) -> Iterator[tuple[str, UsedApi]]:

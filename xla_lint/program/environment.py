@@ -8,6 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.events import Context, EnvironmentSet
 from xla_lint.program.imports import assigned_value, bindings_of, dotted_name
+from xla_lint.program.index import index_of, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,10 @@ def environment_sets(code: LiveCode) -> Iterator[Event]:
         if isinstance(spot.node, nodes.Call) and isinstance(spot.node.func, nodes.Name):
             called.setdefault(spot.node.func.name, spot)
     context = Context((), frozenset(), (), False, False)
+    names = index_of(code.module).names_for("os")
     for spot in code.spots:
+        if isinstance(spot.node, nodes.Call) and root_name(spot.node) not in names:
+            continue
         for key, value in settings(spot.node):
             name = text_of(key)
             if name is not None:

@@ -24,6 +24,8 @@ class Index:
         """The functions whose own body yields."""
         self.looping: set[nodes.NodeNG] = set()
         """The functions that hold a loop, in themselves or in a function inside."""
+        self._bound: dict[str, set[str]] = {}
+        self._aliases: list[tuple[str, str]] = []
         self._own: dict[nodes.NodeNG, Uses] = {}
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = {}
         self._counted: dict[nodes.NodeNG, set[str]] = {}
@@ -54,18 +56,34 @@ class Index:
         if isinstance(node, nodes.ImportFrom):
             if not node.level:
                 self.imported.update(f"{node.modname}.{name}" for name, _ in node.names)
+                for name, alias in node.names:
+                    self._bound.setdefault(alias or name, set()).add(node.modname.partition(".")[0])
         elif isinstance(node, nodes.Import):
             self.imported.update(name for name, _ in node.names)
+            for name, alias in node.names:
+                package = name.partition(".")[0]
+                self._bound.setdefault(alias or package, set()).add(package)
         elif isinstance(node, (nodes.Yield, nodes.YieldFrom)):
             self.generators.add(scope)
         elif isinstance(node, (nodes.For, nodes.While)):
             self.looping.add(scope)
         elif isinstance(node, (nodes.AugAssign, nodes.Assign)):
             target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+            if isinstance(target, nodes.AssignName) and (root := root_name(node.value)) is not None:
+                self._aliases.append((target.name, root))
             if isinstance(target, nodes.AssignAttr) and (
                 isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
             ):
                 self._counted.setdefault(scope, set()).add(target.attrname)
+
+    def names_for(self, package: str) -> frozenset[str]:
+        """The names that may stand for something of a package: imported from it, or assigned from such a name."""
+        names = {name for name, packages in self._bound.items() if package in packages}
+        while True:
+            more = {name for name, root in self._aliases if root in names} - names
+            if not more:
+                return frozenset(names)
+            names |= more
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
@@ -91,6 +109,13 @@ class Index:
         for part in parts:
             parts.extend(self._inner.get(part, ()))
         return parts
+
+
+def root_name(node: nodes.NodeNG) -> str | None:
+    """The name at the beginning of a chain of attributes and calls, None where something else begins it."""
+    while isinstance(node, (nodes.Attribute, nodes.Call)):
+        node = node.expr if isinstance(node, nodes.Attribute) else node.func
+    return node.name if isinstance(node, nodes.Name) else None
 
 
 def advances(value: nodes.NodeNG, target: str) -> bool:

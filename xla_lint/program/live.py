@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.imports import dotted_name
+from xla_lint.program.index import LEAVES
 from xla_lint.program.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class LiveCode:
     """A walk over a module. `spots` lists its imports, names, attributes, calls and assignments in source order."""
 
     def __init__(self, module: nodes.Module, target: Release) -> None:
+        self.module = module
         self.spots: list[Spot] = []
         self._tests = VersionTests(target)
         self._skipped: set[str] = set()
@@ -88,6 +90,11 @@ class LiveCode:
             return
 
     def _visit(self, node: nodes.NodeNG, guards: Guards) -> None:
+        if isinstance(node, nodes.Name):
+            self.spots.append(Spot(node, guards))
+            return
+        if isinstance(node, LEAVES):
+            return
         if isinstance(node, nodes.If):
             self._block([node], guards)
             return
@@ -113,7 +120,7 @@ class LiveCode:
 
     def _children(self, node: nodes.NodeNG, guards: Guards, besides: Collection[nodes.NodeNG] = ()) -> None:
         for child in node.get_children():
-            if child not in besides:
+            if not besides or child not in besides:
                 self._visit(child, guards)
 
     def _function(self, node: nodes.FunctionDef | nodes.Lambda, guards: Guards) -> None:

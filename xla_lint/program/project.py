@@ -133,6 +133,8 @@ class Project:
     def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
         """The file or package folder of the project that an import names, None where it is none of the project's."""
         parts = dotted.split(".") if dotted else []
+        if parts and parts[0] not in self._stems:
+            return None
         folder = importer.parent
         for _ in range(level - 1):
             folder = folder.parent
@@ -179,8 +181,14 @@ class Project:
         return place if parts and place in self._folders else None
 
     @cached_property
+    def _stems(self) -> frozenset[str]:
+        """The names that a file or folder of the project can be imported by."""
+        return frozenset(path.stem for path in self.files) | {folder.name for folder in self._folders}
+
+    @cached_property
     def _folders(self) -> frozenset[Path]:
-        return frozenset(path.parent for path in self.files)
+        folders = {path.parent for path in self.files}
+        return frozenset(folders | {outer for folder in folders for outer in folder.parents if outer != self.root})
 
     def imports(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports."""
@@ -244,8 +252,18 @@ class Project:
 
         The nearest ones; none where the file is imported by none.
         """
+        known = self._entries.get(path)
+        if known is None:
+            known = self._entries[path] = self._find_entries(path)
+        return known
+
+    @cached_property
+    def _entries(self) -> dict[Path, list[Path]]:
+        return {}
+
+    def _find_entries(self, path: Path) -> list[Path]:
         found: list[Path] = []
-        if self.is_library(path):
+        if self.is_library(path) or not self._importers.get(path):
             return found
         tests = is_test(path)
         for importer in self._walk(path, lambda p: self._importers.get(p, set())):
