@@ -1,7 +1,8 @@
 """Calls that initialise the XLA runtime in the process that makes them.
 
 Source: each was called first in a process of its own with torch_xla 2.9.0 on the CPU device, and
-`_XLAC._xla_runtime_is_initialized` asked before and after. Accelerate's: by reading accelerate 1.15.
+`_XLAC._xla_runtime_is_initialized` asked before and after. Accelerate's: by reading accelerate 1.15. In the same way:
+making or moving a tensor or a model with `device="xla"` initialises it, `torch.device("xla")` does not.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ from xla_lint.program.values import (
     Text,
     Trait,
     Value,
+    either,
     element_of,
     join,
     join_all,
@@ -74,6 +75,8 @@ SHAPE = Number(traits=frozenset({Trait.SHAPE}))
 HALF = Name("torch.float16")
 """XLA devices compute in bfloat16: a test for float16 is one for GPUs."""
 UNSTRUCTURED = frozenset({"torch.nn.Module", "torch.compile", "transformers.PreTrainedModel", "torch.nn.Sequential"})
+REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
+"""Expressions that name an object which exists already."""
 MODULE_METHODS = MODEL_METHODS | {"forward", "to", "zero_grad", "apply", "generate", "dtype", "name_or_path"}
 KEPT = frozenset({Trait.LONGEST, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
 """Traits of a number that its sums, multiples and comparisons have too."""
@@ -439,7 +442,8 @@ class Expressions(Machine):
         self.state = before
         if Guard.RANDOM in truth.if_true and self.operations > operations:
             self.emit(HostChoice(node.test, self.context, "conditional expression"))
-        return join_all(results)
+        named = isinstance(node.body, REFERENCES) and isinstance(node.orelse, REFERENCES)
+        return either(results) if named else join_all(results)
 
     # Subscripts.
 
@@ -480,7 +484,7 @@ class Expressions(Machine):
             if value.element is not None:
                 return value.element
             known = isinstance(index, Text) and index.const is not None
-            return join_all(value.entries.values()) if value.entries and not known else UNKNOWN
+            return either(list(value.entries.values())) if value.entries and not known else UNKNOWN
         if isinstance(value, Instance) and value.model:
             numbered = value.attributes.get(str(index.const)) if isinstance(index, Number) else None
             inside = numbered or value.attributes.get("*")
@@ -701,18 +705,23 @@ class Expressions(Machine):
     def _yield(self, node: nodes.Yield) -> Value:
         value: Value = self.evaluate(node.value) if node.value is not None else NONE
         self.frame.yields.append(value)
-        consumer = self.frame.consumer
-        if consumer is not None and consumer in self.loops:
-            for loop in self.loops[self.loops.index(consumer) + 1 :]:
-                loop.feeds = consumer
+        self._feed()
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
         return UNKNOWN
 
     def _yield_from(self, node: nodes.YieldFrom) -> Value:
         source = self.evaluate(node.value) if node.value is not None else UNKNOWN
-        self.frame.yields.append(self.iterate(source, self.frame.consumer, node))
+        self._feed()
+        self.frame.yields.append(self.iterate(source, self.loop if self.frame.consumer is not None else None, node))
         return UNKNOWN
+
+    def _feed(self) -> None:
+        """Note that each turn of the loops of this generator gives its consumer an item."""
+        consumer = self.frame.consumer
+        if consumer is not None and consumer in self.loops:
+            for loop in self.loops[self.loops.index(consumer) + 1 :]:
+                loop.feeds = consumer
 
     def _starred(self, node: nodes.Starred) -> Value:
         return self.evaluate(node.value)

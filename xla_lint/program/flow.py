@@ -10,7 +10,7 @@ from astroid import nodes
 
 from xla_lint.program.calls import Calls
 from xla_lint.program.events import Growing, Guard, History, HostChoice, How
-from xla_lint.program.expressions import Truth, truth_of_number
+from xla_lint.program.expressions import Slice, Truth, truth_of_number
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
@@ -237,6 +237,8 @@ class Flow(Calls):
                     self.tensor(target, Place.DEVICE)
                 elif option.place is Place.HOST and device_tensors([value]):
                     self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
+                if option.made is not None and not all(is_made(part) for part in (index, value)):
+                    self.rebind(target.value, option, option.like(made=None))
             elif isinstance(option, Mapping):
                 self._store_item(option, index, kept(value, option))
             elif isinstance(option, Sequence) and not option.frozen:
@@ -246,6 +248,11 @@ class Flow(Calls):
                 method = self.attribute(option, "__setitem__", node)
                 if isinstance(method, Function):
                     self.call(method, Arguments(node, [index, value]))
+
+    def rebind(self, target: nodes.NodeNG, old: Value, new: Value) -> None:
+        """Let a name that holds a value hold another one."""
+        if isinstance(target, nodes.Name) and self.here.env.get(target.name) is old:
+            self.here.env[target.name] = new
 
     def _store_item(self, owner: Mapping, index: Value, value: Value) -> None:
         if isinstance(index, Text) and index.const is not None:
@@ -773,6 +780,17 @@ def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
         if counts and isinstance(target, nodes.AssignAttr) and target.as_string().startswith("self."):
             found.append(target.attrname)
     return found
+
+
+def is_made(value: Value) -> bool:
+    """Whether an index or an item comes from the source's own numbers, not from data."""
+    if isinstance(value, Tensor):
+        return value.made is not None
+    if isinstance(value, Sequence):
+        return all(is_made(item) for item in (value.items if value.items is not None else [value.element]))
+    if isinstance(value, Slice):
+        return all(is_made(part) for part in value.parts)
+    return value is NONE or (isinstance(value, Number) and value.const is not None)
 
 
 def differs(old: Value, new: Value) -> bool:

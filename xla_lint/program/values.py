@@ -423,6 +423,19 @@ def join(a: Value, b: Value) -> Value:
     return merged if merged is not None else choose([a, b])
 
 
+def either(values: list[Value]) -> Value:
+    """One of several objects that exist already: lists and dicts stay themselves, so that a change reaches them."""
+    distinct = list(dict.fromkeys(values))
+    if 1 < len(distinct) <= MOST_OPTIONS and all(is_mutable(value) for value in distinct):
+        return Choice(tuple(distinct))
+    return join_all(values)
+
+
+def is_mutable(value: Value) -> bool:
+    """Whether a value is a container that its holders share."""
+    return isinstance(value, Mapping) or (isinstance(value, Sequence) and not value.frozen)
+
+
 def join_all(values: Iterable[Value]) -> Value:
     """The value that stands for all of them; UNKNOWN for none."""
     result: Value | None = None

@@ -41,6 +41,9 @@ DEVICE_LOADERS = (
     "torch_xla.distributed.parallel_loader.PerDeviceLoader",
 )
 
+SAMPLER = "*sampler"
+"""The attribute of a `BatchSampler` that holds the sampler whose rows it groups."""
+
 
 @function("torch.utils.data.DataLoader")
 def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
@@ -56,7 +59,7 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,
         endless=is_endless(arguments) or arguments.unpacked,
         dataset=dataset,
-        sampler=arguments.get(3, "sampler") or arguments.get(4, "batch_sampler"),
+        sampler=first_given(arguments.get(3, "sampler"), arguments.get(4, "batch_sampler")),
         shuffle=arguments.get(2, "shuffle"),
         workers=arguments.get(5, "num_workers"),
         unpacked=arguments.unpacked,
@@ -64,6 +67,11 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     )
     machine.emit(LoaderBuilt(arguments.node, machine.context, loader))
     return loader
+
+
+def first_given(*values: Value | None) -> Value | None:
+    """The first of some arguments that is given and is not None."""
+    return next((value for value in values if value is not None and value is not NONE), None)
 
 
 def is_endless(arguments: Arguments) -> bool:
@@ -246,6 +254,8 @@ def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         fill_tensor_dataset(made, arguments)
     elif last == "Subset":
         made.attributes["*source"] = arguments.get(0) or UNKNOWN
+    elif last == "BatchSampler":
+        made.attributes[SAMPLER] = arguments.get(0, "sampler") or UNKNOWN
     if last != "TensorDataset":
         made.attributes["*arguments"] = Sequence(arguments.values())
     if last == "default_collate":

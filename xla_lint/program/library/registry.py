@@ -45,6 +45,8 @@ QUIET = ("builtins.", "numpy.", "logging.", "math.", "random.", "time.", "os.", 
 """Packages whose calls no rule listens to; those of numpy count where they are given device tensors."""
 MOVES = frozenset({"to", "cuda"})
 """Methods by which even an unknown object is seen to move to a device."""
+NAMING = frozenset({"torch.device", "torch.set_default_device"})
+"""Functions that only name a device: unlike all others that take one they leave the XLA runtime as it is."""
 
 
 def function(*names: str) -> Callable[[Handler], Handler]:
@@ -92,7 +94,9 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
                 arguments.unpacked,
             )
         )
-    if initialises(dotted, machine.target):
+    if initialises(dotted, machine.target) or (
+        dotted.startswith("torch.") and dotted not in NAMING and reaches_device(machine, arguments.keywords.get("device"))
+    ):
         machine.here.touched |= {(arguments.node, dotted)}
     handler = _FUNCTIONS.get(dotted) or _prefix(dotted, _PREFIXES)
     if handler is not None:
@@ -105,6 +109,10 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that the project does not define."""
+    target = arguments.keywords.get("device") or (arguments.get(0) if name == "to" else None)
+    placeable = isinstance(receiver, Tensor) or receiver is UNKNOWN or (isinstance(receiver, Instance) and receiver.model)
+    if placeable and reaches_device(machine, target):
+        machine.here.touched |= {(arguments.node, f"torch.{name}")}
     if isinstance(receiver, Instance):
         handler = _OBJECTS.get(receiver.library) or _prefix(receiver.library, _OBJECTS)
         if not receiver.library.startswith(QUIET):
@@ -183,6 +191,19 @@ def _prefix(dotted: str, table: dict[str, T]) -> T | None:
         if found is not None:
             return found
     return None
+
+
+def reaches_device(machine: Calls, target: Value | None) -> bool:
+    """Whether making or moving something to a device initialises the XLA runtime, which naming the device does not.
+
+    A device that was asked for by a call of torch_xla has initialised it already.
+    """
+    if target is None:
+        return False
+    named = all(isinstance(option, Text) for option in options(target))
+    sure = all(isinstance(option, Text) or (isinstance(option, Device) and option.sure) for option in options(target))
+    places = {place_named(option) for option in options(target)}
+    return places == {Place.DEVICE} and sure and (named or not machine.here.touched)
 
 
 def is_device(value: Value | None) -> bool:

@@ -220,8 +220,15 @@ def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) 
         return machine.derived(node, [data], kind=data.kind, length=data.length)
     if place is Place.DEVICE:
         return Tensor(Place.DEVICE, line=int(node.lineno or 0), length=length)
-    made = machine.loop if place is Place.HOST and isinstance(data, Number) and data.const is not None else None
+    made = machine.loop if place is Place.HOST and is_constant(data) else None
     return Tensor(place, length=length, line=int(node.lineno or 0), made=made)
+
+
+def is_constant(data: Value | None) -> bool:
+    """True for a number that the source states, and for lists of such numbers."""
+    if isinstance(data, Sequence):
+        return all(is_constant(item) for item in (data.items if data.items is not None else [data.element]))
+    return isinstance(data, Number) and data.const is not None and not data.loops
 
 
 def _like(machine: Calls, arguments: Arguments) -> Value:

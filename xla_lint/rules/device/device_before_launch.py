@@ -20,8 +20,9 @@ class DeviceBeforeLaunch(Rule):
     ## What it does
     Finds calls that initialise the runtime in a process, and from which every path leads on to `torch_xla.launch` or
     `xmp.spawn` in the same process: `torch_xla.device()`, `xm.xla_device()`, `xr.world_size()`, `xr.global_ordinal()`,
-    `xm.master_print()`, `xm.get_xla_supported_devices()`, `Accelerator()` and others. The module's top level counts:
-    it runs on import. The finding stands at each of these calls.
+    `xm.master_print()`, `xm.get_xla_supported_devices()`, `Accelerator()` and others, and whatever makes or moves a
+    tensor or a model with `"xla"` as the device. The module's top level counts: it runs on import. The finding stands
+    at each of these calls.
 
     ## Why it matters
     The devices belong to the process that initialised the runtime. The launch raises "Runtime is already initialized.
