@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 ENTRY = "_mp_fn"
 """The function that launchers of replicas look for in a script."""
-SEVERAL = 2
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
 
@@ -82,8 +81,11 @@ class Run:
     visited: set[nodes.NodeNG]
 
 
-def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[nodes.NodeNG] = ()) -> Run:
-    """Interpret a program from its entry module; functions among `skip` are run only if something calls them."""
+def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[int] = ()) -> Run:
+    """Interpret a program from its entry module.
+
+    Functions of the entry module that begin on a line among `skip` are run only if something calls them.
+    """
     path = path_of_module(entry)
     speaks = runs_on_xla(entry) or (path is not None and path in project.files and project.speaks_xla(path))
     machine = Flow(entry, project, target, BUDGET, assume_device=speaks)
@@ -104,19 +106,20 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
     """
     path = path_of_module(module)
     programs: list[Program] = []
-    reached: set[nodes.NodeNG] = set()
-    if path is not None and project.adopt(module):
-        module = project.tree(path) or module
+    reached: set[int] = set()
+    if path is not None and project.holds(module):
         for entry in project.entries(path):
             run = entry_run(entry, project, target)
-            if run is not None and run.modules.get(path) is module:
-                programs.append(Program(module, target, run.events, project, entry))
-                reached |= run.visited
+            own = run.modules.get(path) if run is not None else None
+            if run is not None and own is not None:
+                programs.append(Program(own, target, run.events, project, entry))
+                reached |= {function.lineno or 0 for function in run.visited if function.root() is own}
     if alone or not programs:
         code = LiveCode(module, target)
         stated = [*api_uses(code), *environment_sets(code)]
         run = run_program(module, project, target, reached)
-        programs.append(Program(module, target, [*run.events, *stated], project, alone=len(run.modules) < SEVERAL))
+        several = len(run.modules) > 1
+        programs.append(Program(module, target, [*run.events, *stated], project, alone=not several))
     return programs
 
 
@@ -125,7 +128,7 @@ def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
     key = (entry, target)
     if key not in project.programs:
         tree = project.tree(entry)
-        project.programs[key] = run_program(tree, project, target) if tree is not None else None
+        project.keep_program(key, run_program(tree, project, target) if tree is not None else None)
     found: Run | None = project.programs[key]
     return found
 
@@ -133,7 +136,7 @@ def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
 class Roots:
     """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
 
-    def __init__(self, machine: Flow, skip: Collection[nodes.NodeNG] = ()) -> None:
+    def __init__(self, machine: Flow, skip: Collection[int] = ()) -> None:
         self.machine = machine
         self.skip = skip
         self.instances: dict[nodes.NodeNG, Instance] = {}
@@ -150,7 +153,7 @@ class Roots:
         self.touched = machine.here.touched
         functions = list(self._functions())
         for function in functions:
-            if hook_parameters(function) is not None and function.node not in self.skip:
+            if hook_parameters(function) is not None and function.node.lineno not in self.skip:
                 self._run(function, Form.HOOK)
         mentioned = machine.facts.mentioned
         for wanted in (False, True):
@@ -158,7 +161,7 @@ class Roots:
                 if (
                     (function.name in mentioned) is wanted
                     and function.node not in machine.visited
-                    and function.node not in self.skip
+                    and function.node.lineno not in self.skip
                 ):
                     self._run(function, self._form(function))
         for instance in self.instances.values():

@@ -57,7 +57,7 @@ class Index:
             if not node.level:
                 self.imported.update(f"{node.modname}.{name}" for name, _ in node.names)
                 for name, alias in node.names:
-                    self._bound.setdefault(alias or name, set()).add(node.modname.partition(".")[0])
+                    self._bound.setdefault(alias or name, set()).add((node.modname or "").partition(".")[0])
         elif isinstance(node, nodes.Import):
             self.imported.update(name for name, _ in node.names)
             for name, alias in node.names:

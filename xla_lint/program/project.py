@@ -28,6 +28,10 @@ MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
 LARGEST_PACKAGE = 60
 """A package of more files than this is a library: its modules are looked at by themselves."""
+MOST_TREES = 60
+"""How many trees are kept."""
+MOST_PROGRAMS = 12
+"""How many programs' findings are kept."""
 MOST_STEPS = 400
 """How many modules a search along imports visits at most."""
 MOST_ENTRIES = 4
@@ -115,18 +119,21 @@ class Project:
                 self._trees[path] = parse(decode(self.source(path)), path)
             except SourceError:
                 self._trees[path] = None
+            forget_oldest(self._trees, MOST_TREES)
         return self._trees[path]
 
-    def adopt(self, module: nodes.Module) -> bool:
-        """Take a module's tree as that of its file; False where its text is not what the file holds."""
+    def holds(self, module: nodes.Module) -> bool:
+        """Whether a module's text is what its file in the project holds: an editor's may be newer."""
         path = path_of_module(module)
         if path is None or path not in self.files:
             return False
         with module.stream() as stream:  # type: ignore[no-untyped-call]
-            same = bool(stream.read() == self.source(path)) or self._trees.get(path) is module
-        if same and path not in self._trees:
-            self._trees[path] = module
-        return same
+            return bool(stream.read() == self.source(path))
+
+    def keep_program(self, key: Any, run: Any) -> None:
+        """Keep what a program's analysis found; the oldest are forgotten."""
+        self.programs[key] = run
+        forget_oldest(self.programs, MOST_PROGRAMS)
 
     # Imports.
 
@@ -282,6 +289,12 @@ class Project:
             return True
         file = Path(path).absolute()
         return file in self.files and bool(self.entries(file))
+
+
+def forget_oldest(kept: dict[Any, Any], most: int) -> None:
+    """Let a store hold so many entries at most."""
+    while len(kept) > most:
+        del kept[next(iter(kept))]
 
 
 def path_of_module(module: nodes.Module) -> Path | None:
