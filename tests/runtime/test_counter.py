@@ -60,7 +60,10 @@ print(c.compiles, c.reads, c.fallbacks, c.compile_seconds > 0, len(counter.steps
 
 def test_steps_are_those_barriers_that_run_something() -> None:
     out = run("""
+step(2)
+step(2).item()
 with CompileCounter() as counter:
+    torch_xla.sync()
     for rows in (3, 4, 4):
         step(rows)
         torch_xla.sync()

@@ -252,6 +252,11 @@ class Backward(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class GradientSet(Event):
+    """A parameter's gradient is set, or deleted, by hand."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OptimizerStep(Event):
     """An optimizer updates its parameters, by its own `step` or through a scaler's."""
 
@@ -279,6 +284,8 @@ class ClippedEarly(Event):
     """What reduces them."""
     line: int
     """The line of the reduction."""
+    prepared: bool = False
+    """True where the step of an optimizer that Accelerate prepared reduces them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

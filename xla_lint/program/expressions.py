@@ -145,6 +145,11 @@ class Expressions(Machine):
             value = env[name] = self.find_imported(value)
         return value
 
+    def rebind(self, target: nodes.NodeNG | None, old: Value, new: Value) -> None:
+        """Let a name that holds a value hold another one."""
+        if isinstance(target, nodes.Name) and self.here.env.get(target.name) is old:
+            self.here.env[target.name] = new
+
     @abstractmethod
     def find_imported(self, value: Imported) -> Value:
         """What an import of the project's own stands for."""

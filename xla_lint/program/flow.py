@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.program.calls import Calls
-from xla_lint.program.events import Growing, Guard, History, HostChoice, How
+from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import Slice, Truth, truth_of_number
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Form, Loop
@@ -36,6 +36,7 @@ from xla_lint.program.values import (
     Stream,
     Tensor,
     Text,
+    Trait,
     Value,
     element_of,
     join,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 MOST_MODULES = 40
 """How many modules of the project one program's analysis runs at most."""
+GRADIENT = "grad"
+"""The attribute of a tensor that holds its gradient."""
 MOST_TURNS = 3
 """How often a loop's body is run at most, until what it carries round is known."""
 
@@ -166,6 +169,8 @@ class Flow(Calls):
         elif isinstance(target, (nodes.Tuple, nodes.List)):
             self._unpack(target, value)
         elif isinstance(target, nodes.AssignAttr):
+            if target.attrname == GRADIENT:
+                self.emit(GradientSet(target, self.context))
             self.set_attribute(self.evaluate(target.expr), target.attrname, value)
         elif isinstance(target, nodes.Subscript):
             self._store_subscript(target, target, value)
@@ -249,11 +254,6 @@ class Flow(Calls):
                 if isinstance(method, Function):
                     self.call(method, Arguments(node, [index, value]))
 
-    def rebind(self, target: nodes.NodeNG, old: Value, new: Value) -> None:
-        """Let a name that holds a value hold another one."""
-        if isinstance(target, nodes.Name) and self.here.env.get(target.name) is old:
-            self.here.env[target.name] = new
-
     def _store_item(self, owner: Mapping, index: Value, value: Value) -> None:
         if isinstance(index, Text) and index.const is not None:
             self.store.put(owner.entries, index.const, value)
@@ -264,6 +264,8 @@ class Flow(Calls):
         for target in node.targets:
             if isinstance(target, nodes.DelName):
                 self.here.env.pop(target.name, None)
+            elif isinstance(target, nodes.DelAttr) and target.attrname == GRADIENT:
+                self.emit(GradientSet(target, self.context))
 
     def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
         items = None
@@ -790,7 +792,9 @@ def is_made(value: Value) -> bool:
         return all(is_made(item) for item in (value.items if value.items is not None else [value.element]))
     if isinstance(value, Slice):
         return all(is_made(part) for part in value.parts)
-    return value is NONE or (isinstance(value, Number) and value.const is not None)
+    if isinstance(value, Number):
+        return not value.loops and (value.const is not None or Trait.SHAPE in value.traits)
+    return value is NONE
 
 
 def differs(old: Value, new: Value) -> bool:

@@ -81,6 +81,8 @@ class Loop:
     """Operations on the device are recorded, directly."""
     moved: bool = False
     """A batch of a plain loader is moved to the device by hand."""
+    chosen: bool = False
+    """Values of a plain loader's batch decide on the host what is done in an iteration."""
     sure: bool = True
     """False where no caller is in sight, so that what runs in it is told by use alone."""
     carries: bool = False

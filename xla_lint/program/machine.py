@@ -267,6 +267,8 @@ class Machine(ABC):
         facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
         if place is Place.HOST and any(tensor.drawn for tensor in tensors):
             facts["drawn"] = True
+        if place is Place.HOST and any(tensor.fed for tensor in tensors):
+            facts.setdefault("fed", True)
         facts.setdefault("sure", all(tensor.sure for tensor in tensors))
         facts.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
         facts.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
@@ -297,6 +299,8 @@ class Machine(ABC):
         found = False
         for tensor in tensors_in(value):
             if tensor.place is not Place.DEVICE:
+                if how is How.BRANCH:
+                    self.decide_on_host(tensor)
                 continue
             found = True
             pending = self.is_pending(tensor)
@@ -319,6 +323,13 @@ class Machine(ABC):
             if how is not How.FORMAT:
                 break
         return found
+
+    def decide_on_host(self, tensor: Tensor) -> None:
+        """Note that values of a plain loader's batch decide on the host what is done."""
+        if tensor.place is Place.HOST and tensor.fed:
+            around = next((loop for loop in reversed(self.loops) if loop.loader is not None), None)
+            if around is not None:
+                around.chosen = True
 
     def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
         """Cut the graph."""

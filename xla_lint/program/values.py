@@ -147,6 +147,8 @@ class Tensor(Value):
     """For a parameter: its model."""
     drawn: bool = False
     """True for random numbers drawn on the host."""
+    fed: bool = False
+    """For a host tensor: it is part of a loader's batch, or computed from one."""
     unsettled: bool = False
     """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
     root: Tensor | None = None
@@ -507,6 +509,7 @@ def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
         length=a.length if a.length == b.length else None,
         sites=a.sites | b.sites,
         clip=a.clip and b.clip,
+        fed=a.fed or b.fed,
         origins=a.origins | b.origins,
         collective=a.collective or b.collective,
         shared=a.shared and b.shared,

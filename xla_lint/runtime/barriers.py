@@ -33,18 +33,31 @@ class Barrier:
     """Seconds of `time.perf_counter`."""
     seconds: float
     """How long the host was held up."""
-    graphs: int
-    """The graphs that it cut and sent to the device: 0 where nothing was pending."""
     compiles: int
-    """How many of them had to be compiled."""
+    """The graphs that it had to compile itself."""
     executed: int
     """The graphs executed since the barrier before, by this one or by reads; where there are some, a step ends."""
+    compiled: int
+    """How many of these were compiled."""
 
 
 _listeners: list[Callable[[Barrier], None]] = []
 _lock = threading.Lock()
-_begun = threading.local()
-"""Of each thread: when its barrier began, the graphs looked up until then, and until the barrier before (`last`)."""
+
+
+class _Begun(threading.local):
+    """A thread's barrier, as far as it has come."""
+
+    at = 0.0
+    compiled = 0
+    """The graphs compiled when it began."""
+    last: tuple[int, int] | None = None
+    """`graphs()` at the thread's barrier before."""
+
+
+_begun = _Begun()
+_start = (0, 0)
+"""`graphs()` when the first listener came: the barrier before the first one of a thread."""
 
 
 def listen(listener: Callable[[Barrier], None]) -> None:
@@ -53,9 +66,12 @@ def listen(listener: Callable[[Barrier], None]) -> None:
     Raises:
         RuntimeMissingError: torch_xla is not installed.
     """
+    global _start  # noqa: PLW0603 - one process has one runtime
     with _lock:
         _listeners.append(listener)
         if len(_listeners) == 1:
+            _begun.last = None
+            _start = graphs()
             for owner, name, wrapper in _hooks():
                 setattr(owner, name, wrapper(getattr(owner, name)))
 
@@ -83,7 +99,7 @@ def _beginning(function: Callable[..., Any]) -> Callable[..., Any]:
         result = function(*args, **kwargs)
         if sys._getframe(1).f_code.co_name != BARRIER:
             return result
-        _begun.graphs, _begun.compiled = graphs()
+        _, _begun.compiled = graphs()
         _begun.at = time.perf_counter()
         return result
 
@@ -112,11 +128,10 @@ def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
         barrier = Barrier(
             _begun.at,
             ended - _begun.at,
-            looked_up - _begun.graphs,
             compiled - _begun.compiled,
-            _since(getattr(_begun, "last", 0), looked_up),
+            *map(_since, _begun.last or _start, (looked_up, compiled)),
         )
-        _begun.last = looked_up
+        _begun.last = looked_up, compiled
         for listener in tuple(_listeners):
             listener(barrier)
         return function(*args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ContextDecorator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime import barriers, debugfile
@@ -25,6 +26,14 @@ class TooManyCompilesError(AssertionError):
     """More was compiled than the program allows itself; the text names the lines, where they are known."""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was compiled and executed from one barrier to the next, in the thread of the barrier."""
+
+    compiles: int
+    executions: int
+
+
 class CompileCounter:
     """Counts what happens while it is open.
 
@@ -32,7 +41,7 @@ class CompileCounter:
             train(model, loader)
         assert counter.counts.compiles <= 2
 
-    Counters can be nested, and cost nothing between barriers. At its end a counter waits until the device has done
+    Counters can be nested; they cost some microseconds at a barrier and nothing between. At its end a counter waits until the device has done
     what was sent to it, so that the executions are complete. Work still pending then is not counted.
 
     Raises:
@@ -40,18 +49,13 @@ class CompileCounter:
     """
 
     def __init__(self) -> None:
-        self.steps: list[Counts] = []
-        """The steps so far: one for every call of `step`, and for every barrier with something executed since the
-        one before.
-
-        An execution that has not ended at the barrier counts for the step after.
-        """
+        self.steps: list[Step] = []
+        """The steps so far: one for every barrier before which something was executed."""
         self._begin = Counts()
-        self._mark = Counts()
         self._end: Counts | None = None
 
     def __enter__(self) -> Self:
-        self._begin = self._mark = settled()
+        self._begin = settled()
         self._end = None
         self.steps = []
         barriers.listen(self._reached)
@@ -68,15 +72,9 @@ class CompileCounter:
         """What has happened since the counter was opened; once it is closed, until then."""
         return (self._end or take()) - self._begin
 
-    def step(self) -> None:
-        """End a step here: for programs without barriers of their own, as under dynamo."""
-        now = take()
-        self.steps.append(now - self._mark)
-        self._mark = now
-
     def _reached(self, barrier: Barrier) -> None:
         if barrier.executed:
-            self.step()
+            self.steps.append(Step(barrier.compiled, barrier.executed))
 
 
 class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statement that it is

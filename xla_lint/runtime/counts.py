@@ -97,6 +97,11 @@ def settled() -> Counts:
     return take()
 
 
+def compiles() -> int:
+    """The graphs compiled so far: 2 µs."""
+    return _total(runtime("torch_xla.debug.metrics"), COMPILES)[0]
+
+
 def reads() -> int:
     """The transfers from the device to the host so far."""
     return _total(runtime("torch_xla.debug.metrics"), READS)[0]

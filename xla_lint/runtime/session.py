@@ -96,7 +96,7 @@ class Session:
         self._steps = 0
         self._quiet = 0
         self._placed_reads = 0
-        self._mark = counts.Counts()
+        self._reads_before = 0
         self._warm: counts.Counts | None = counts.Counts() if not self._warmup else None
         self._used = False
 
@@ -129,7 +129,7 @@ class Session:
             row.number += 1
             row.seconds += barrier.seconds
             if barrier.executed:
-                self._step(barrier.executed)
+                self._step(barrier)
             self._flush_now_and_then()
 
     def end(self) -> None:
@@ -138,15 +138,14 @@ class Session:
             with self._lock:
                 self._leave(counts.settled(), ended=True)
 
-    def _step(self, executions: int) -> None:
+    def _step(self, barrier: Barrier) -> None:
         self._steps += 1
-        now = counts.settled() if self._steps == self._warmup else counts.take()
-        done = now - self._mark
-        self._mark = now
         if self._steps == self._warmup:
-            self._warm = now
-        self._timeline.add(time.perf_counter() - self._began, done.compiles, executions, done.reads)
-        self._quiet = 0 if done.compiles else self._quiet + 1
+            self._warm = counts.settled()
+        now = barrier.began + barrier.seconds - self._began
+        self._timeline.add(now, barrier.compiled, barrier.executed, self._placed_reads - self._reads_before)
+        self._reads_before = self._placed_reads
+        self._quiet = 0 if barrier.compiled else self._quiet + 1
         if self._quiet in {0, QUIET_STEPS}:
             self._trace(on=not self._quiet)
 

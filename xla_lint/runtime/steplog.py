@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.counter import CompileCounter
+from xla_lint.runtime.counts import compiles
 from xla_lint.runtime.watcher import LOGGER
 
 if TYPE_CHECKING:
@@ -28,14 +29,15 @@ class StepLog:
         """
         self._counter = CompileCounter()
         self._counter.__enter__()
-        self._steps = self._seen = 0
+        self._steps = 0
+        self._seen = compiles()
 
     def step(self, number: int) -> None:
         """The framework's step `number` has ended."""
         if self._counter is None:
             return
         self._steps += 1
-        self._report(self._counter.counts, f"in step {number}")
+        self._report(f"in step {number}")
 
     def end(self) -> Counts | None:
         """Training ends: log the totals, and return them; None where it never began."""
@@ -44,7 +46,7 @@ class StepLog:
         self._counter.__exit__(None, None, None)
         counts = self._counter.counts
         self._counter = None
-        self._report(counts, "after the last step")
+        self._report("after the last step")
         LOGGER.info(
             "%d compiles (%.1f s), %d executions and %d reads in %d steps",
             counts.compiles,
@@ -55,7 +57,8 @@ class StepLog:
         )
         return counts
 
-    def _report(self, counts: Counts, when: str) -> None:
-        if counts.compiles > self._seen and self._steps > self._after:
-            LOGGER.warning("compiled %d times %s", counts.compiles - self._seen, when)
-        self._seen = counts.compiles
+    def _report(self, when: str) -> None:
+        now = compiles()
+        if now > self._seen and self._steps > self._after:
+            LOGGER.warning("compiled %d times %s", now - self._seen, when)
+        self._seen = now

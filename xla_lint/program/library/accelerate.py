@@ -1,4 +1,8 @@
-"""Accelerate: the `Accelerator`, and what it makes of models, optimizers, schedules and loaders."""
+"""Accelerate: the `Accelerator`, and what it makes of models, optimizers, schedules and loaders.
+
+By the source of accelerate 1.15, on XLA: `clip_grad_norm_` and the `step` of a prepared optimizer all-reduce the
+gradients first, `clip_grad_value_` does not.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from xla_lint.program.events import How, SplitPrepare
 from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import models_of, place_model
 from xla_lint.program.library.registry import function, objects
+from xla_lint.program.optimizers import clip, reduce
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -85,7 +90,11 @@ def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Ar
         return NONE
     if name in ("unwrap_model", "save", "free_memory", "end_training", "init_trackers", "get_state_dict"):
         return arguments.get(0) or NONE
+    if name == "clip_grad_value_":
+        clip(machine, arguments.node, f"accelerator.{name}")
+        return NONE
     if name == "clip_grad_norm_":
+        reduce(machine, arguments.node, f"accelerator.{name}", prepared=True)
         return machine.tensor(arguments.node, Place.DEVICE, clip=True, sure=False)
     if name in ("accumulate", "autocast", "no_sync", "join_uneven_inputs", "main_process_first"):
         return Instance(None, "accelerate.context", node=arguments.node)

@@ -53,7 +53,7 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     element = batch_of(machine, dataset, collate, arguments)
     loader = Loader(
         arguments.node,
-        Tensor(Place.HOST, loose=True, sure=False) if element is UNKNOWN else element,
+        Tensor(Place.HOST, loose=True, sure=False, fed=True) if element is UNKNOWN else element,
         batch_size=arguments.get(1, "batch_size"),
         drop_last=arguments.get(8, "drop_last"),
         rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,
@@ -139,9 +139,9 @@ def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
 def on_host(value: Value, *, stacked: bool = False) -> Value:
     """A batch as a loader yields it: tensors on the host."""
     if isinstance(value, Tensor):
-        return value.like(place=Place.HOST, born=MATERIALISED, length=None)
+        return value.like(place=Place.HOST, born=MATERIALISED, length=None, fed=True)
     if isinstance(value, Number) and stacked:
-        return Tensor(Place.HOST)
+        return Tensor(Place.HOST, fed=True)
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
         return Sequence(items, on_host(value.element, stacked=stacked), value.frozen)
@@ -158,7 +158,7 @@ def on_host(value: Value, *, stacked: bool = False) -> Value:
 def on_device(value: Value) -> Value:
     """A batch as a device loader yields it: its tensors transferred, everything else as it is."""
     if isinstance(value, Tensor):
-        return value.like(place=Place.DEVICE, born=MATERIALISED)
+        return value.like(place=Place.DEVICE, born=MATERIALISED, fed=False)
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_device(item) for item in value.items]
         element = on_device(value.element) if items is None else join_all(items)

@@ -10,7 +10,7 @@ from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
-from xla_lint.program.optimizers import clip, move_parameters, parameter_of, parameters_in, step
+from xla_lint.program.optimizers import clip, move_parameters, parameter_of, parameters_in, reduce, step
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -286,6 +286,8 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
                 )
             return NONE
         loss = machine.call(closure, Arguments(arguments.node, [])) if isinstance(closure, Function) else NONE
+        if receiver.prepared:
+            reduce(machine, arguments.node, "the step of the prepared optimizer", prepared=True)
         step(machine, receiver, arguments.node)
         machine.optimizer_step(arguments.node, optimizer_place(receiver))
         return loss

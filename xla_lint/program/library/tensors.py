@@ -127,7 +127,7 @@ def operation(
         place = place_named(arguments.keywords.get("device")) or receiver.place
         return machine.tensor(node, place, length=first_size(numbers), sure=receiver.sure)
     first = next((o for o in operands if isinstance(o, Tensor)), None)
-    return machine.derived(
+    result = machine.derived(
         node,
         everything,
         kind=kind_of(plain, first),
@@ -136,6 +136,9 @@ def operation(
         loose=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
+    if in_place and receiver is not None and receiver.made is not None and result.made is None:
+        machine.rebind(getattr(getattr(node, "func", None), "expr", None), receiver, receiver.like(made=None))
+    return result
 
 
 def is_data_shaped(name: str, numbers: list[Value], arguments: Arguments) -> bool:
@@ -233,7 +236,7 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
         sure = receiver.sure and not (isinstance(target, Device) and not target.sure)
         if machine.loops and receiver.place is not Place.DEVICE and receiver.made is None:
             machine.loops[-1].moved = True
-        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None)
+        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None, fed=False)
     return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
 
 

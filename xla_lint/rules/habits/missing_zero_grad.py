@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall, LoopRun
+from xla_lint.program.events import GradientSet, LibraryCall, LoopRun, OptimizerStep
 from xla_lint.program.loops import Form
+from xla_lint.program.optimizers import origins_of, parts_of
+from xla_lint.program.values import Instance, Tensor
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.program.events import Event
-    from xla_lint.program.loops import Loop
     from xla_lint.rules.base import Finding
 
 
@@ -22,8 +23,8 @@ class MissingZeroGrad(Rule):
     """A training loop steps an optimizer and never zeroes the gradients.
 
     ## What it does
-    Finds loops with a backward pass and an optimizer step, in which `zero_grad()` is called neither on the optimizer
-    nor on the model. Calls are followed. The finding stands at the loop. The rule is advice: it is off unless
+    Finds loops with a backward pass and an optimizer step, in which `zero_grad()` is called neither on that optimizer
+    nor on its model. Calls are followed. The finding stands at the loop. The rule is advice: it is off unless
     enabled.
 
     ## Why it matters
@@ -62,29 +63,32 @@ class MissingZeroGrad(Rule):
             return
         if not loop.backward and not any(inner.backward for inner in loop.inside()):
             return
-        if not self._zeroes(loop) and not self._zeroes_out_of_sight():
+        steps = [e for e in self.program.events if isinstance(e, OptimizerStep) and e.context.loops[-1:] == (loop,)]
+        cleared = [e for e in self.program.events if loop in e.context.loops and clears(e)]
+        if not cleared or any(not any(clears_for(c, step.optimizer) for c in cleared) for step in steps):
             yield self.finding(event.node, Confidence.HIGH if loop.sure else Confidence.INFERENCE, line=str(loop.line))
 
-    def _zeroes(self, loop: Loop) -> bool:
-        """Whether a call inside the loop, or around its turns, zeroes gradients."""
-        return any(loop in call.context.loops for call in self._calls())
 
-    def _calls(self) -> Iterator[LibraryCall]:
-        return (e for e in self.program.events if isinstance(e, LibraryCall) and e.name.endswith(".zero_grad"))
-
-    def _zeroes_out_of_sight(self) -> bool:
-        """Whether gradients are zeroed by hand, or by a call on something that is not known."""
-        known = {call.node for call in self._calls()}
-        for node in self.program.module.nodes_of_class((nodes.Call, nodes.AssignAttr, nodes.Attribute)):
-            if isinstance(node, nodes.AssignAttr) and node.attrname == "grad":
-                return True
-            if isinstance(node, nodes.Attribute) and node.attrname == "zero_" and ".grad" in node.as_string():
-                return True
-            if isinstance(node, nodes.Call) and node not in known and called(node) == "zero_grad":
-                return True
+def clears(event: Event) -> bool:
+    """Whether an event sets gradients to zero, or by hand to something."""
+    if isinstance(event, GradientSet):
+        return True
+    if not isinstance(event, LibraryCall):
         return False
+    name = event.name.rpartition(".")[2]
+    if name == "zero_" and isinstance(event.receiver, Tensor):
+        source = event.node.func.as_string() if isinstance(event.node, nodes.Call) else ""
+        return ".grad" in source or any(origin.gradient for origin in event.receiver.origins)
+    return name in ("zero_grad", "_foreach_zero_")
 
 
-def called(call: nodes.Call) -> str:
-    """The name of the method that is called, empty for a function."""
-    return call.func.attrname if isinstance(call.func, nodes.Attribute) else ""
+def clears_for(event: Event, optimizer: Instance) -> bool:
+    """Whether what clears gradients may clear those that an optimizer steps with."""
+    receiver = event.receiver if isinstance(event, LibraryCall) else None
+    if not isinstance(receiver, Instance) or receiver.node is None or optimizer.node is None:
+        return True
+    if not receiver.model:
+        return receiver.node is optimizer.node
+    models = {origin.model for origin in origins_of(optimizer.attributes.get("params"))}
+    known = bool(models) and all(model.node is not None for model in models)
+    return not known or not models.isdisjoint(parts_of(receiver))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Transfer
+from xla_lint.program.events import LibraryCall, Transfer
+from xla_lint.program.library.registry import place_named
 from xla_lint.program.loops import Form
 from xla_lint.program.values import Place, Tensor
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from xla_lint.program.loops import Loop
     from xla_lint.rules.base import Finding
 
+DRAWING = frozenset({"torch.rand", "torch.randint", "torch.randn", "torch.normal"})
+
 
 class HostTensor(Rule):
     """A tensor is built on the host in step code and then moved to the device.
 
     ## What it does
     Finds tensors made from nothing but numbers in step code (`torch.randn`, `torch.zeros`, `torch.arange` and the
-    like, and what is computed from them) that are moved to the device with `.to(device)`. The finding stands at the
+    like, and what is computed from them; lists of constant numbers too) that are moved to the device with `.to(device)`. The finding stands at the
     transfer.
 
     ## Why it matters
@@ -64,17 +67,31 @@ class HostTensor(Rule):
             yield self.finding(event.node, sureness, where=where(event.context))
 
     def _has_batch(self, step: Loop, context: Context) -> bool:
-        """Whether the step gets its batch from elsewhere, so that what it builds itself is none."""
+        """Whether the step gets its batch from elsewhere, or makes it on the device: what it builds here is none."""
         if step.form is not Form.LOOP or step.loader is not None:
             return True
         return any(
-            isinstance(other, Transfer)
-            and isinstance(other.value, Tensor)
-            and other.value.made is None
-            and other.origin is not Place.DEVICE
-            and step in other.context.loops
-            for other in self.program.events
+            step in other.context.loops and (brings(other) or makes_on_device(other)) for other in self.program.events
         )
+
+
+def brings(event: Event) -> bool:
+    """Whether an event moves data to the device that the step did not build from numbers."""
+    return (
+        isinstance(event, Transfer)
+        and isinstance(event.value, Tensor)
+        and event.value.made is None
+        and event.origin is not Place.DEVICE
+    )
+
+
+def makes_on_device(event: Event) -> bool:
+    """Whether an event draws random numbers on the device, as a step does that is fed with a synthetic batch."""
+    return (
+        isinstance(event, LibraryCall)
+        and event.name in DRAWING
+        and place_named(event.kwargs.get("device")) is Place.DEVICE
+    )
 
 
 def within(loop: Loop | None, outer: Loop) -> bool:

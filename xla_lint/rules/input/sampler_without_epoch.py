@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from astroid import nodes
-
 from xla_lint.program.events import LoopRun
 from xla_lint.program.loops import Form
 from xla_lint.rules.arguments import constant
@@ -18,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.program.events import Event
-    from xla_lint.program.values import Instance, Value
+    from xla_lint.program.loops import Loop
+    from xla_lint.program.values import Instance
     from xla_lint.rules.base import Finding
 
 
@@ -26,9 +25,9 @@ class SamplerWithoutEpoch(Rule):
     """An epoch loop never tells its `DistributedSampler` which epoch it is.
 
     ## What it does
-    Finds epoch loops around a training loop whose loader has a shuffling `DistributedSampler`, where
-    `set_epoch` is never called on that sampler. The finding stands at the epoch loop. The rule is advice: it is off
-    unless enabled.
+    Finds epoch loops around a training loop whose loader has a shuffling `DistributedSampler`, in which `set_epoch` is
+    never called on that sampler. Calls are followed. The finding stands at the epoch loop. The rule is advice: it is
+    off unless enabled.
 
     ## Why it matters
     The sampler shuffles by its seed and its epoch. Without `set_epoch` every epoch walks the rows in the same order,
@@ -61,20 +60,20 @@ class SamplerWithoutEpoch(Rule):
             return
         loader = event.loop.loader.host
         sampler = distributed(loader.sampler)
-        epochs = next((loop for loop in reversed(event.context.loops) if loop not in loader.made), None)
-        if sampler is None or epochs is None or epochs.form is not Form.LOOP or not shuffles(sampler):
+        around = [loop for loop in event.context.loops if loop not in loader.made]
+        if sampler is None or not around or around[-1].form is not Form.LOOP or not shuffles(sampler):
             return
-        if not self._told(sampler) and not framework_feeds(self.program):
-            built = str(sampler.node.lineno) if sampler.node is not None else "?"
+        if not self._told(sampler, around) and not framework_feeds(self.program):
+            built, epochs = str(sampler.node.lineno) if sampler.node is not None else "?", around[-1]
             yield self.finding(epochs.node, line=str(epochs.line), built=built)
 
-    def _told(self, sampler: Instance) -> bool:
-        """Whether `set_epoch` is called on this sampler, or on something that may be it."""
-        known: dict[nodes.NodeNG | None, Value | None] = {
-            call.node: call.receiver for call in calls_of(self.program, f"{DISTRIBUTED}.set_epoch")
-        }
-        mentioned = self.program.module.nodes_of_class(nodes.Attribute)
-        return any(known.get(node.parent, sampler) is sampler for node in mentioned if node.attrname == "set_epoch")
+    def _told(self, sampler: Instance, around: list[Loop]) -> bool:
+        """Whether `set_epoch` is called on this sampler in one of the loops around the training loop.
+
+        A call that cannot be followed might do so.
+        """
+        told = (c for c in calls_of(self.program, f"{DISTRIBUTED}.set_epoch") if c.receiver is sampler)
+        return any(loop.opaque for loop in around) or any(loop in call.context.loops for call in told for loop in around)
 
 
 def shuffles(sampler: Instance) -> bool:

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import ClippedEarly
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.calls import calls_of
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence
 
@@ -16,14 +17,19 @@ if TYPE_CHECKING:
     from xla_lint.program.events import Event
     from xla_lint.rules.base import Finding
 
+ACCELERATOR = "accelerate.Accelerator"
+BY_HAND = "call xm.reduce_gradients(optimizer) first, then clip, then optimizer.step()"
+BY_ACCELERATE = "call accelerator.clip_grad_norm_, which reduces first"
+
 
 class ClipBeforeReduce(Rule):
     """Gradients are clipped or unscaled before they are reduced over the replicas.
 
     ## What it does
     Finds `clip_grad_norm_`, `clip_grad_value_` and a scaler's `unscale_` that run after the backward pass and before
-    `xm.optimizer_step`, `xm.reduce_gradients` or an all-reduce of the gradients, in code that several replicas run. The
-    finding stands at the clip.
+    `xm.optimizer_step`, `xm.reduce_gradients` or an all-reduce of the gradients, in code that several replicas run, and
+    before the `step()` of an optimizer that Accelerate prepared, which reduces (accelerate 1.15). The finding stands at
+    the clip.
 
     ## Why it matters
     Each replica clips its own gradients by its own norm. The mean of clipped gradients is not the clipped mean: the
@@ -40,6 +46,8 @@ class ClipBeforeReduce(Rule):
     optimizer.step()
     ```
 
+    With Accelerate: `accelerator.clip_grad_norm_(model.parameters(), 1.0)`, which reduces first.
+
     ## When it is fine
     With one process there is nothing to reduce. `DistributedDataParallel` has reduced the gradients when `backward()`
     returns. FSDP's own `clip_grad_norm_` computes the norm over all shards.
@@ -50,21 +58,34 @@ class ClipBeforeReduce(Rule):
     severity = Severity.WARNING
     message = (
         "%(spelled)s works on the gradients of one replica, and %(reduction)s on line %(line)s reduces them afterwards:"
-        " the limit holds for no step that is taken; call xm.reduce_gradients(optimizer) first, then clip, then"
-        " optimizer.step()"
+        " the limit holds for no step that is taken; %(instead)s"
     )
     listens = (ClippedEarly,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report clips of gradients that are reduced later."""
-        if isinstance(event, ClippedEarly) and event.context.replicated and not self.handled:
+        if not isinstance(event, ClippedEarly):
+            return
+        if event.prepared:
+            sureness, instead, wrong = Confidence.INFERENCE, BY_ACCELERATE, not self.sharded
+        else:
+            sureness, instead = confidence(event.context), BY_HAND
+            wrong = event.context.replicated and not self.handled
+        if wrong:
             yield self.finding(
                 event.node,
-                confidence(event.context),
+                sureness,
                 spelled=event.spelled,
                 reduction=event.reduction,
                 line=str(event.line),
+                instead=instead,
             )
+
+    @cached_property
+    def sharded(self) -> bool:
+        """Whether an `Accelerator` is given a plugin, which may shard the parameters and reduce in its own way."""
+        given = (name for call in calls_of(self.program, ACCELERATOR) for name in call.kwargs)
+        return any(name.endswith("_plugin") for name in given)
 
     @cached_property
     def handled(self) -> bool:
