@@ -295,3 +295,20 @@ def test_a_recompile_is_explained(fixture: str, tmp_path: Path) -> None:
     reasons = [reason for reason in ran.report["reasons"] if reason["rule"] == fixture.partition("/")[0]]
     assert any(EXPLAINED[fixture] in reason["words"] for reason in reasons), ran.report["reasons"]
     assert all(reason["seen"] == "found by the linter too" for reason in reasons)
+
+
+def test_a_step_closure_may_read(tmp_path: Path) -> None:
+    script = """
+def report(loss):
+    print(loss.item())
+
+for asynchronous in (True, False):
+    for _ in range(4):
+        xm.add_step_closure(report, args=(weight.sum(),), run_async=asynchronous)
+        torch_xla.sync()
+"""
+    ran = run(tmp_path, script)
+    assert ran.out == "4.0\n" * 8
+    row = ran.row(22)
+    assert (row["reads"], row["late_reads"], row["rule"]) == (8, 8, "")
+    assert ran.total("reads") == ran.report["totals"]["reads"]

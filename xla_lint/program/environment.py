@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
@@ -35,8 +35,7 @@ def environment_sets(code: LiveCode) -> Iterator[Event]:
         if isinstance(spot.node, nodes.Call) and root_name(spot.node) not in names:
             continue
         for key, value in settings(spot.node):
-            name = text_of(key)
-            if name is not None:
+            for name in texts_of(key):
                 yield EnvironmentSet(spot.node, context, name, text_of(value), is_late(spot, imported, called))
 
 
@@ -77,6 +76,52 @@ def text_of(node: nodes.NodeNG) -> str | None:
         value = assigned_value(bindings[0]) if len(bindings) == 1 else None
         return text_of(value) if isinstance(value, nodes.Const) else None
     return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None
+
+
+def texts_of(node: nodes.NodeNG) -> list[str]:
+    """The texts that an expression is in turn: one, or one for each turn of the `for` that binds the name."""
+    text = text_of(node)
+    if text is not None:
+        return [text]
+    around = node.parent
+    while isinstance(node, nodes.Name) and around is not None and not isinstance(around, nodes.FunctionDef):
+        if isinstance(around, nodes.For) and any(name.name == node.name for name in names_in(around)):
+            inside = [binding for binding in bindings_of(node) if around.parent_of(binding)]
+            return turns_of(around, inside[0]) if len(inside) == 1 else []
+        around = around.parent
+    return []
+
+
+def names_in(loop: nodes.For) -> list[nodes.AssignName]:
+    """The names that a `for` binds."""
+    return list(loop.target.nodes_of_class(nodes.AssignName))
+
+
+def turns_of(loop: nodes.For, name: nodes.NodeNG) -> list[str]:
+    """The texts that a `for` over a display of constants binds to a name: its target, or a part of that."""
+    targets = loop.target.elts if isinstance(loop.target, nodes.Tuple) else [loop.target]
+    position = next((place for place, part in enumerate(targets) if part is name), None)
+    rows = [row for row in displayed(loop.iter) if len(row) == len(targets)]
+    parts = [row[position] for row in rows] if position is not None else []
+    return [part.value for part in parts if isinstance(part, nodes.Const) and isinstance(part.value, str)]
+
+
+def displayed(node: nodes.NodeNG) -> list[tuple[nodes.NodeNG, ...]]:
+    """The items of a list, tuple, set or dict display, or of `.items()` of a dict display, through a name as well.
+
+    Each item is given as its parts: a pair has two.
+    """
+    if isinstance(node, nodes.Name):
+        bindings = bindings_of(node)
+        value = assigned_value(bindings[0]) if len(bindings) == 1 else None
+        return displayed(value) if value is not None and not isinstance(value, nodes.Name) else []
+    if isinstance(node, nodes.Call) and isinstance(node.func, nodes.Attribute) and node.func.attrname == "items":
+        owner = node.func.expr
+        return list(entries(owner)) if isinstance(owner, nodes.Dict) else []
+    if isinstance(node, nodes.Dict):
+        return [(key,) for key, _ in entries(node)]
+    items: list[Any] = node.elts if isinstance(node, (nodes.List, nodes.Tuple, nodes.Set)) else []
+    return [tuple(item.elts) if isinstance(item, nodes.Tuple) else (item,) for item in items]
 
 
 def is_late(spot: Spot, imported: list[Spot], called: dict[str, Spot]) -> bool:

@@ -50,7 +50,7 @@ class Line:
     causes: Counter[str] = field(default_factory=Counter)
     """As torch_xla spells them."""
     manners: Counter[str] = field(default_factory=Counter)
-    """How it reads: `value`, `format`, `branch`, `copy`, `fallback`."""
+    """How it reads, as in `exchange.ReadsAt`."""
 
 
 @dataclass(slots=True)

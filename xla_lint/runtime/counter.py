@@ -41,8 +41,9 @@ class CompileCounter:
             train(model, loader)
         assert counter.counts.compiles <= 2
 
-    Counters can be nested; they cost some microseconds at a barrier and nothing between. At its end a counter waits until the device has done
-    what was sent to it, so that the executions are complete. Work still pending then is not counted.
+    Counters can be nested; they cost some microseconds at a barrier and nothing between. At its end a counter
+    waits until the device has done what was sent to it, so that the executions are complete. Work still pending then
+    is not counted.
 
     Raises:
         RuntimeMissingError: on entry, where torch_xla is not installed.

@@ -27,6 +27,8 @@ READING = {
 }
 """The rule for a pending read, by how the line reads."""
 LATE = "xla-late-read"
+CLOSURE = "closure"
+"""How the callback of a step closure reads: as it may."""
 CANDIDATES = 2
 """The rules that a report names for a recompile where the linter supports none of them."""
 COUNTED = ("xla-data-dependent-shape",)
@@ -74,8 +76,11 @@ class Linted:
         """
         if line.place is None or not (line.pending_reads or line.late_reads):
             return None
-        expected = [READING[how] for how, _ in line.manners.most_common()] if line.pending_reads else []
-        expected += [LATE] if line.late_reads else []
+        free = line.manners.keys() == {CLOSURE}
+        expected = (
+            [READING[how] for how, _ in line.manners.most_common() if how != CLOSURE] if line.pending_reads else []
+        )
+        expected += [LATE] if line.late_reads and not free else []
         there = [span.symbol for span in self.spans(line.place.file) if span.first <= line.place.line <= span.last]
         same = [symbol for symbol in there if symbol in expected]
         reads = [symbol for symbol in there if _is_read(symbol)]
@@ -83,7 +88,7 @@ class Linted:
         if found:
             return Verdict(found[0], linted=True)
         number = line.pending_reads + line.late_reads
-        return Verdict(expected[0], linted=False) if number > max(1, TOO_MANY * steps) else None
+        return Verdict(expected[0], linted=False) if expected and number > max(1, TOO_MANY * steps) else None
 
     def of_recompile(self, recompile: Recompile, fallbacks: Collection[str]) -> Verdict | None:
         """The rule that explains a recompile: among those that the change allows, one that the linter found.

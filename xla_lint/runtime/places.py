@@ -68,7 +68,7 @@ def is_own(file: str) -> bool:
 def _is_program(file: str) -> bool:
     if file.startswith(("<", *_standard())):
         return False
-    return not any(part in file for part in BACKENDS)
+    return not is_backend(file)
 
 
 @functools.cache
@@ -83,6 +83,11 @@ def _library() -> tuple[str, ...]:
     if hasattr(site, "getsitepackages"):
         installed.update(site.getsitepackages())
     return (*_standard(), *(path + os.sep for path in installed))
+
+
+def is_backend(file: str) -> bool:
+    """True for a file of torch or torch_xla."""
+    return any(part in file for part in BACKENDS)
 
 
 def is_ours(file: str) -> bool:

@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime import counts
-from xla_lint.runtime.places import here, is_own, own
+from xla_lint.runtime.places import here, is_backend, is_own, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,8 @@ KERNELS = {"_local_scalar_dense": "value", "_to_cpu": "fallback", "_to_copy": "c
 """
 FORMATTING = frozenset({"__format__", "__repr__", "__str__", "_str", "_tensor_str"})
 """The functions of torch that format a tensor."""
+CLOSURES = frozenset({"_run_step_closures", "event_loop"})
+"""The functions of torch_xla that run step closures: at the barrier, and in a thread."""
 BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """How the bytecode instructions begin at which a test asks for the truth of a value."""
 
@@ -61,9 +63,11 @@ class Kernels:
             finally:
                 seconds = time.perf_counter() - began
                 self._inside.kernel = False
-                if counts.reads() > before:
+                number = counts.reads() - before
+                if number:
                     pending = counts.graphs()[0] > looked_up
-                    self._report(own(here()), _manner(how), counts.reads() - before, pending, seconds)
+                    alone = number if how == "fallback" else 1  # more are those of other threads
+                    self._report(own(here()), _manner(how), alone, pending, seconds)
 
         return read
 
@@ -80,6 +84,8 @@ def _manner(how: str) -> str:
     """How the user's line asked: from the functions between, and from the instruction that it stands at."""
     if how == "fallback":
         return how
+    if any(frame.function in CLOSURES and is_backend(frame.file) for frame in here()):
+        return "closure"
     frame = sys._getframe(2)
     while not is_own(frame.f_code.co_filename):
         if frame.f_code.co_name in FORMATTING:

@@ -111,6 +111,7 @@ class Session:
         """The host has read from the device."""
         with self._lock:
             self._used = True
+            number = min(number, counts.reads() - self._placed_reads)  # another thread may have counted it
             self._placed_reads += number
             row = self._reads.setdefault((place, how), exchange.ReadsAt(place, how))
             if pending:

@@ -99,15 +99,15 @@ def add(machine: Calls, container: Instance, value: Value) -> None:
     numbers = sum(name.isdigit() for name in container.attributes)
     earlier = last if isinstance(last, Instance) and last.node is not container.node else None
     for option in options(value):
-        if not isinstance(option, Instance) or not option.model:
-            option = Instance(None, "torch.nn.Module", model=True, sure=False)
-        if not numbers and earlier is not None and earlier.node is not option.node:
+        known = isinstance(option, Instance) and option.model
+        module = option if known else Instance(None, "torch.nn.Module", model=True, sure=False)
+        if not numbers and earlier is not None and earlier.node is not module.node:
             machine.store.put(container.attributes, "0", earlier)
             numbers = 1
         if numbers and not machine.loops:
-            machine.store.put(container.attributes, str(numbers), option)
+            machine.store.put(container.attributes, str(numbers), module)
             numbers += 1
-        machine.store.put(container.attributes, "*", option)
+        machine.store.put(container.attributes, "*", module)
 
 
 def contents(machine: Calls, arguments: Arguments) -> tuple[list[Instance], bool]:

@@ -43,8 +43,8 @@ _OBJECTS: dict[str, MethodHandler] = {}
 
 QUIET = ("builtins.", "numpy.", "logging.", "math.", "random.", "time.", "os.", "collections.")
 """Packages whose calls no rule listens to; those of numpy count where they are given device tensors."""
-MOVES = frozenset({"to", "cuda"})
-"""Methods by which even an unknown object is seen to move to a device."""
+TELLING = frozenset({"to", "cuda", "step"})
+"""Methods of unknown objects that are listened to: they move to a device, or may be a scaler that steps."""
 NAMING = frozenset({"torch.device", "torch.set_default_device"})
 """Functions that only name a device: unlike all others that take one they leave the XLA runtime as it is."""
 
@@ -94,9 +94,8 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
                 arguments.unpacked,
             )
         )
-    if initialises(dotted, machine.target) or (
-        dotted.startswith("torch.") and dotted not in NAMING and reaches_device(machine, arguments.keywords.get("device"))
-    ):
+    placing = dotted.startswith("torch.") and dotted not in NAMING
+    if initialises(dotted, machine.target) or (placing and reaches(machine, arguments.keywords.get("device"))):
         machine.here.touched |= {(arguments.node, dotted)}
     handler = _FUNCTIONS.get(dotted) or _prefix(dotted, _PREFIXES)
     if handler is not None:
@@ -110,8 +109,8 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that the project does not define."""
     target = arguments.keywords.get("device") or (arguments.get(0) if name == "to" else None)
-    placeable = isinstance(receiver, Tensor) or receiver is UNKNOWN or (isinstance(receiver, Instance) and receiver.model)
-    if placeable and reaches_device(machine, target):
+    placing = receiver is UNKNOWN or isinstance(receiver, Tensor) or (isinstance(receiver, Instance) and receiver.model)
+    if placing and reaches(machine, target):
         machine.here.touched |= {(arguments.node, f"torch.{name}")}
     if isinstance(receiver, Instance):
         handler = _OBJECTS.get(receiver.library) or _prefix(receiver.library, _OBJECTS)
@@ -136,7 +135,7 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
             return result if result is not None else _unknown_method(machine, receiver, arguments)
         result = handler(machine, receiver, name, arguments) if handler is not None else None
     else:
-        if isinstance(receiver, Tensor) or (receiver is UNKNOWN and name in MOVES):
+        if isinstance(receiver, Tensor) or (receiver is UNKNOWN and name in TELLING):
             owner = "torch.Tensor" if isinstance(receiver, Tensor) else "?"
             machine.emit(
                 LibraryCall(
@@ -193,7 +192,7 @@ def _prefix(dotted: str, table: dict[str, T]) -> T | None:
     return None
 
 
-def reaches_device(machine: Calls, target: Value | None) -> bool:
+def reaches(machine: Calls, target: Value | None) -> bool:
     """Whether making or moving something to a device initialises the XLA runtime, which naming the device does not.
 
     A device that was asked for by a call of torch_xla has initialised it already.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall, Transfer
+from xla_lint.program.events import LibraryCall
 from xla_lint.program.scope import Domain
 from xla_lint.program.values import Instance, Sequence
 from xla_lint.rules.accelerate.evidence import ACCELERATOR, PREPARE
@@ -84,13 +84,12 @@ class AcceleratePlacement(Rule):
 
     def _moves(self) -> bool:
         """Whether the program moves a model, or something that may be one."""
-        transfers = {event.node: event for event in self.program.events if isinstance(event, Transfer)}
-        for call in self.program.module.nodes_of_class(nodes.Call):
-            if isinstance(call.func, nodes.Attribute) and call.func.attrname in MOVES:
-                known = transfers.get(call)
-                if known is None or isinstance(known.value, Instance):
-                    return True
-        return False
+        return any(
+            isinstance(event, LibraryCall)
+            and event.name.rpartition(".")[2] in MOVES
+            and (event.name.startswith("?") or (event.receiver is not None and is_model(event.receiver)))
+            for event in self.program.events
+        )
 
 
 def is_model(value: Value) -> bool:

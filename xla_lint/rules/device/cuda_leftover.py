@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import Guard, LibraryCall
-from xla_lint.program.imports import always_imports_xla
 from xla_lint.program.values import Instance, Place, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.entry import committed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,8 +88,8 @@ class CudaLeftover(Rule):
 
     @cached_property
     def committed(self) -> bool:
-        """Whether the module cannot run without torch_xla."""
-        return always_imports_xla(self.program.module)
+        """Whether the program cannot run without torch_xla."""
+        return committed(self.program)
 
 
 def cuda_call(call: LibraryCall) -> str | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LibraryCall
-from xla_lint.program.imports import always_imports_xla
 from xla_lint.program.library.networks import parameters_place
 from xla_lint.program.values import Choice, Instance, Place, Sequence, Tensor, options
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.entry import committed
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class UnsupportedCall(Rule):
 
     def _on_xla(self, tensor: Tensor | None) -> bool:
         """Whether the code surely runs on XLA: models that run anywhere are often written with checkpointing."""
-        return always_imports_xla(self.program.module) or (tensor is not None and tensor.sure)
+        return committed(self.program) or (tensor is not None and tensor.sure)
 
 
 def method_problem(call: LibraryCall, name: str) -> Problem | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from astroid import nodes
-
 from xla_lint.program.events import LibraryCall
 from xla_lint.rules.base import Rule, Severity
 
@@ -58,13 +56,7 @@ class SyncfreeWithoutScaler(Rule):
 
     def _hands_over(self) -> bool:
         """Whether something gives an optimizer `found_inf`, or may be a scaler that does."""
-        known: set[nodes.NodeNG] = set()
-        for call in self.program.events:
-            if isinstance(call, LibraryCall):
-                known.add(call.node)
-                if call.name == SCALER or "found_inf" in call.kwargs:
-                    return True
+        calls = [event for event in self.program.events if isinstance(event, LibraryCall)]
         return any(
-            isinstance(node.func, nodes.Attribute) and node.func.attrname == "step" and node.args and node not in known
-            for node in self.program.module.nodes_of_class(nodes.Call)
+            call.name == SCALER or "found_inf" in call.kwargs or (call.name == "?.step" and call.args) for call in calls
         )

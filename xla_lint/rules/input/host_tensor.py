@@ -26,8 +26,8 @@ class HostTensor(Rule):
 
     ## What it does
     Finds tensors made from nothing but numbers in step code (`torch.randn`, `torch.zeros`, `torch.arange` and the
-    like, and what is computed from them; lists of constant numbers too) that are moved to the device with `.to(device)`. The finding stands at the
-    transfer.
+    like, lists of constant numbers, and what is computed from them) that are moved to the device with `.to(device)`.
+    The finding stands at the transfer.
 
     ## Why it matters
     Every step then transfers a whole tensor from the host, and the random numbers are drawn on the host. With

@@ -72,8 +72,9 @@ class SamplerWithoutEpoch(Rule):
 
         A call that cannot be followed might do so.
         """
-        told = (c for c in calls_of(self.program, f"{DISTRIBUTED}.set_epoch") if c.receiver is sampler)
-        return any(loop.opaque for loop in around) or any(loop in call.context.loops for call in told for loop in around)
+        calls = calls_of(self.program, f"{DISTRIBUTED}.set_epoch")
+        told = {loop for call in calls if call.receiver is sampler for loop in call.context.loops}
+        return any(loop.opaque or loop in told for loop in around)
 
 
 def shuffles(sampler: Instance) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from astroid import nodes
-
 from xla_lint.program.events import LibraryCall, LoaderBuilt
 from xla_lint.program.values import NONE, Instance, options
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.calls import calls
+from xla_lint.rules.entry import is_script
 from xla_lint.rules.input.frameworks import framework_joins
 from xla_lint.rules.input.samplers import DISTRIBUTED
 
@@ -84,14 +83,9 @@ class SamplerWithoutRank(Rule):
         """Whether no process group can exist where this runs."""
         if calls(self.program, *GROUPS) or framework_joins(self.program):
             return False
-        return event.context.replicated or is_script(self.program.module)
+        return event.context.replicated or is_script(self.program)
 
     def _spelling(self) -> tuple[str, str]:
         if self.program.target >= (2, 5):
             return "xr.world_size()", "xr.global_ordinal()"
         return "xm.xrt_world_size()", "xm.get_ordinal()"
-
-
-def is_script(module: nodes.Module) -> bool:
-    """Whether a module does something when it is run by itself."""
-    return any(isinstance(node, nodes.If) and "__name__" in node.test.as_string() for node in module.body)
