@@ -509,7 +509,9 @@ class Calls(Expressions):
 
     def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
         if isinstance(value, Tensor):
-            return self.derived(node, [value], kind=value.kind, loose=value.loose, grad=value.grad)
+            if value.loose:
+                return value.alias(length=None)
+            return self.derived(node, [value], kind=value.kind, grad=value.grad)
         if isinstance(value, Sequence):
             element = element_of(value)
             if loop is not None and isinstance(element, Number) and element.const is None:

@@ -385,6 +385,17 @@ class Choice(Value):
     options: tuple[Value, ...]
 
 
+DEEPEST_JOIN = 7
+"""Containers nested more deeply than this are not told apart."""
+
+
+class _Nesting:
+    """How many joins are under way inside each other."""
+
+    depth = 0
+
+
+_nesting = _Nesting()
 MOST_OPTIONS = 8
 
 
@@ -419,10 +430,16 @@ def join(a: Value, b: Value) -> Value:
     """The value that stands for both."""
     if a is b:
         return a
-    if isinstance(a, Choice) or isinstance(b, Choice):
-        return choose([*options(a), *options(b)])
-    merged = _merge(a, b)
-    return merged if merged is not None else choose([a, b])
+    if _nesting.depth >= DEEPEST_JOIN:
+        return UNKNOWN
+    _nesting.depth += 1
+    try:
+        if isinstance(a, Choice) or isinstance(b, Choice):
+            return choose([*options(a), *options(b)])
+        merged = _merge(a, b)
+        return merged if merged is not None else choose([a, b])
+    finally:
+        _nesting.depth -= 1
 
 
 def either(values: list[Value]) -> Value:

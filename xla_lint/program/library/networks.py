@@ -98,9 +98,9 @@ def add(machine: Calls, container: Instance, value: Value) -> None:
     last = container.attributes.get("*")
     numbers = sum(name.isdigit() for name in container.attributes)
     earlier = last if isinstance(last, Instance) and last.node is not container.node else None
-    for option in options(value):
-        if not isinstance(option, Instance) or not option.model:
-            option = Instance(None, "torch.nn.Module", model=True, sure=False)
+    unknown = Instance(None, "torch.nn.Module", model=True, sure=False)
+    for given in options(value):
+        option = given if isinstance(given, Instance) and given.model else unknown
         if not numbers and earlier is not None and earlier.node is not option.node:
             machine.store.put(container.attributes, "0", earlier)
             numbers = 1
@@ -294,7 +294,7 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
     if name == "zero_grad":
         return NONE
     if name == "state_dict":
-        return Mapping({}, Tensor(receiver.place))
+        return Mapping({}, NUMBER if scheduler else Tensor(receiver.place))
     if name in ("__init__", "add_param_group"):
         given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
         held = [receiver.attributes["params"]] if "params" in receiver.attributes else []

@@ -95,7 +95,9 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
             )
         )
     if initialises(dotted, machine.target) or (
-        dotted.startswith("torch.") and dotted not in NAMING and reaches_device(machine, arguments.keywords.get("device"))
+        dotted.startswith("torch.")
+        and dotted not in NAMING
+        and reaches_device(machine, arguments.keywords.get("device"))
     ):
         machine.here.touched |= {(arguments.node, dotted)}
     handler = _FUNCTIONS.get(dotted) or _prefix(dotted, _PREFIXES)
@@ -110,7 +112,9 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that the project does not define."""
     target = arguments.keywords.get("device") or (arguments.get(0) if name == "to" else None)
-    placeable = isinstance(receiver, Tensor) or receiver is UNKNOWN or (isinstance(receiver, Instance) and receiver.model)
+    placeable = (
+        isinstance(receiver, Tensor) or receiver is UNKNOWN or (isinstance(receiver, Instance) and receiver.model)
+    )
     if placeable and reaches_device(machine, target):
         machine.here.touched |= {(arguments.node, f"torch.{name}")}
     if isinstance(receiver, Instance):
