@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.events import CallSite, Context
+from xla_lint.program.events import CallSite, Context, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
-from xla_lint.program.objects import Super, bound_to, is_model, library_base, model_on_device
+from xla_lint.program.objects import Super, bound_to, differs_between_replicas, is_model, library_base, model_on_device
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
@@ -255,7 +255,12 @@ class Calls(Expressions):
         return bound
 
     def hand_over(self, arguments: Arguments) -> None:
-        """Functions given to code that cannot be seen are called by it, again and again."""
+        """Functions given to code that cannot be seen are called by it, again and again.
+
+        Such code, given a rank, may take this replica's part of the data.
+        """
+        if any(differs_between_replicas(value) for value in arguments.values()):
+            self.emit(RankIndex(arguments.node, self.context))
         for value in arguments.values():
             for option in options(value):
                 if isinstance(option, Instance) and not option.model:

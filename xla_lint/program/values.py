@@ -112,6 +112,8 @@ class Text(Value):
     const: str | None = None
     fact: bool = False
     """True for what is known of the device, whatever the configuration."""
+    ranked: bool = False
+    """True where it differs between replicas."""
 
 
 TEXT = Text()
@@ -498,7 +500,7 @@ def _merge_numbers(a: Number, b: Number) -> Number:
 
 
 def _merge_texts(a: Text, b: Text) -> Text:
-    return a if a.const == b.const else TEXT
+    return a if a == b else Text(ranked=a.ranked or b.ranked)
 
 
 def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:

@@ -115,7 +115,8 @@ def repeated(call: LibraryCall) -> bool:
 
     A dataset's `__getitem__` makes one row, which has no other to be padded to.
     """
-    one_row = getattr(call.node.scope(), "name", "") == "__getitem__"
+    around = [call.node, *(site.node for site in call.context.stack if site.node is not None)]
+    one_row = any(getattr(node.scope(), "name", "") == "__getitem__" for node in around)
     return not one_row and (call.context.callback or bool(call.context.loops))
 
 
