@@ -82,7 +82,8 @@ def findings_in(program: Program, speaking: list[type[Rule]], own: bool) -> Iter
         for event_type in rule.listens:
             listeners[event_type].append(rule)
     via = "" if own or program.entry is None else f" (part of the XLA program {program.entry.name})"
-    for event in program.own_events():
+    for event in program.events:
         for rule in listeners[type(event)]:
             for finding in rule.check(event):
-                yield replace(finding, via=via) if via else finding
+                if program.alone or finding.node.root() is program.module:
+                    yield replace(finding, via=via) if via else finding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -66,10 +66,6 @@ class Program:
     def barrier(self) -> str:
         """How the target release spells a barrier."""
         return "torch_xla.sync()" if self.target >= (2, 4) else "xm.mark_step()"
-
-    def own_events(self) -> Iterator[Event]:
-        """The events that happen in the module that is checked."""
-        return iter(self.events) if self.alone else (e for e in self.events if e.node.root() is self.module)
 
 
 @dataclass(slots=True)

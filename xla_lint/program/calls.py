@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.events import CallSite, Context
+from xla_lint.program.events import CallSite, Context, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
-from xla_lint.program.objects import Super, bound_to, is_model, library_base, model_on_device
+from xla_lint.program.objects import Super, bound_to, differs_between_replicas, is_model, library_base, model_on_device
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
@@ -255,7 +255,12 @@ class Calls(Expressions):
         return bound
 
     def hand_over(self, arguments: Arguments) -> None:
-        """Functions given to code that cannot be seen are called by it, again and again."""
+        """Functions given to code that cannot be seen are called by it, again and again.
+
+        Such code, given a rank, may take this replica's part of the data.
+        """
+        if any(differs_between_replicas(value) for value in arguments.values()):
+            self.emit(RankIndex(arguments.node, self.context))
         for value in arguments.values():
             for option in options(value):
                 if isinstance(option, Instance) and not option.model:
@@ -509,7 +514,9 @@ class Calls(Expressions):
 
     def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
         if isinstance(value, Tensor):
-            return self.derived(node, [value], kind=value.kind, loose=value.loose, grad=value.grad)
+            if value.loose:
+                return value.alias(length=None)
+            return self.derived(node, [value], kind=value.kind, grad=value.grad)
         if isinstance(value, Sequence):
             element = element_of(value)
             if loop is not None and isinstance(element, Number) and element.const is None:

@@ -355,10 +355,17 @@ class Expressions(Machine):
         truth.narrow_true, truth.narrow_false = narrowing(node)
         if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
             truth.known = None
+        if isinstance(node, (nodes.Name, nodes.Attribute)) and self.asks_for_xla(node):
+            truth.known = True
         if truth.known is None and is_setting(node, value):
             truth.if_true.add(Guard.SETTING)
             truth.if_false.add(Guard.SETTING)
         return truth, value
+
+    def asks_for_xla(self, node: nodes.Name | nodes.Attribute) -> bool:
+        """Whether a flag is one that stands for running on XLA, as the tests of it in this module show."""
+        facts = self.frame.facts
+        return facts is not None and bool(facts.flags) and node.as_string() in facts.flags
 
     def _truth_of_boolean(self, node: nodes.BoolOp) -> tuple[Truth, Value]:
         truths: list[Truth] = []
@@ -674,13 +681,15 @@ class Expressions(Machine):
         return exact and isinstance(source, Sequence) and source.items is not None and len(source.items) == 1
 
     def _joined(self, node: nodes.JoinedStr) -> Value:
+        ranked = False
         for part in node.values:
             if isinstance(part, nodes.FormattedValue):
                 value = self.evaluate(part.value)
                 if part.format_spec is not None:
                     self.evaluate(part.format_spec)
                 self.read(node, part.value, value, How.FORMAT, "f-string")
-        return TEXT
+                ranked |= isinstance(value, Number) and Trait.RANK in value.traits
+        return Text(ranked=True) if ranked else TEXT
 
     def _lambda(self, node: nodes.Lambda) -> Value:
         self.suspend()

@@ -75,6 +75,8 @@ class Flow(Calls):
         self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
     ) -> None:
         super().__init__(module, project, target, budget, assume_device=assume_device)
+        self._turns: dict[nodes.NodeNG, dict[Loop, int]] = {}
+        self._confirmed: set[tuple[nodes.NodeNG, Loop]] = set()
         self._numbers: dict[nodes.NodeNG, tuple[list[tuple[str, bool]], list[str]]] = {}
 
     def run(self, body: Iterable[nodes.NodeNG]) -> None:
@@ -93,10 +95,9 @@ class Flow(Calls):
         self.evaluate(node.value)
 
     def _assign(self, node: nodes.Assign) -> None:
-        value = self.evaluate(node.value)
+        value = self._as_total(node, self.evaluate(node.value))
         for target in node.targets:
             self.bind(target, value)
-        self._note_totals(node, node.targets[0], node.value, value)
 
     def _annotated(self, node: nodes.AnnAssign) -> None:
         if node.value is not None:
@@ -130,21 +131,19 @@ class Flow(Calls):
             return self.attribute(self.evaluate(target.expr), target.attrname, target)
         return self.evaluate(target)
 
-    def _note_totals(self, node: nodes.Assign, target: nodes.NodeNG, expression: nodes.NodeNG, value: Value) -> None:
+    def _as_total(self, node: nodes.Assign, value: Value) -> Value:
         """See `total = total + loss` as the running total that it is."""
+        target, expression = node.targets[0], node.value
         if not (isinstance(expression, nodes.BinOp) and expression.op in ("+", "-") and device_tensors([value])):
-            return
+            return value
         if len(node.targets) != 1 or not isinstance(target, (nodes.AssignName, nodes.AssignAttr)):
-            return
-        text = target.as_string()
+            return value
         sides = (expression.left, expression.right)
-        if text not in (sides[0].as_string(), sides[1].as_string()):
-            return
-        other = sides[1] if sides[0].as_string() == text else sides[0]
-        right = self.quietly(other)
-        marked = self._with_history(node, target, UNKNOWN, right, value)
-        if marked is not value:
-            self.bind(target, marked)
+        own = next((side for side in sides if side.as_string() == target.as_string()), None)
+        if own is None:
+            return value
+        other = sides[1] if own is sides[0] else sides[0]
+        return self._with_history(node, target, self.quietly(own), self.quietly(other), value)
 
     def quietly(self, node: nodes.NodeNG) -> Value:
         """The value of an expression, without its events."""
@@ -158,10 +157,21 @@ class Flow(Calls):
         if self.loops and self.here.grad and any(tensor.grad for tensor in device_tensors([right])):
             if isinstance(value, Tensor) and value.place is Place.DEVICE:
                 self.totals[node] = (target, tuple(self.loops), self.context)
+                self._confirm(node, left, value)
                 return value.like(sites=value.sites | {node}, grad=True)
             if isinstance(left, Choice) or isinstance(value, Choice):
                 return join_all(self._with_history(node, target, UNKNOWN, right, option) for option in options(value))
         return value
+
+    def _confirm(self, site: nodes.NodeNG, left: Value, value: Value) -> None:
+        """Note the loops from whose earlier turn a running total comes: a total that starts anew is none."""
+        turns = {loop: loop.turn for loop in self.loops}
+        earlier = self._turns.get(site)
+        if earlier is not None and any(site in t.sites for side in (left, value) for t in tensors_in(side)):
+            changed = next((loop for loop in self.loops if earlier.get(loop) != loop.turn), None)
+            if changed is not None:
+                self._confirmed.add((site, changed))
+        self._turns[site] = turns
 
     def bind(self, target: nodes.NodeNG, value: Value) -> None:
         if isinstance(target, nodes.AssignName):
@@ -240,7 +250,7 @@ class Flow(Calls):
                 if option.place is Place.DEVICE:
                     self.index(target, index, target.slice)
                     self.tensor(target, Place.DEVICE)
-                elif option.place is Place.HOST and device_tensors([value]):
+                elif option.place is Place.HOST and not option.loose and device_tensors([value]):
                     self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
                 if option.made is not None and not all(is_made(part) for part in (index, value)):
                     self.rebind(target.value, option, option.like(made=None))
@@ -417,12 +427,12 @@ class Flow(Calls):
             start = before.fork()
             start.cut, start.phase = Cut.NEVER, None
             self.state = start
+            loop.turn += 1
             exits.breaks.clear()
             exits.continues.clear()
             mark = self.store.mark()
             with self.inside(loop):
                 if head():
-                    opening = self.state.fork() if self.state is not None else None
                     self.run(node.body)
                 end = meet_all([self.state, *exits.continues])
                 if end is None:
@@ -435,7 +445,6 @@ class Flow(Calls):
             round_again = end.fork()
             before = before.meet(round_again)
         self.exits.pop()
-        del opening
         if loop.parent is not None and loop.opaque:
             loop.parent.opaque = True
         self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
@@ -513,7 +522,8 @@ class Flow(Calls):
     def _report_total(self, site: nodes.NodeNG, loop: Loop, old: Value, new: Value) -> None:
         target, loops, context = self.totals[site]
         restarts = isinstance(new, Choice) and any(not isinstance(o, Tensor) for o in new.options)
-        if loop in loops and isinstance(old, (Tensor, Number, Choice)) and not restarts and site not in self.spent:
+        confirmed = loop in loops and (site, loop) in self._confirmed
+        if confirmed and isinstance(old, (Tensor, Number, Choice)) and not restarts and site not in self.spent:
             self.emit(History(site, context, source_of(target), loop))
 
     def _break(self, _: nodes.Break) -> None:

@@ -24,6 +24,8 @@ class Index:
         """The functions whose own body yields."""
         self.looping: set[nodes.NodeNG] = set()
         """The functions that hold a loop, in themselves or in a function inside."""
+        self.flags: set[str] = set()
+        """The names and attributes that a test asks to know whether the program runs on XLA."""
         self._bound: dict[str, set[str]] = {}
         self._aliases: list[tuple[str, str]] = []
         self._own: dict[nodes.NodeNG, Uses] = {}
@@ -50,6 +52,8 @@ class Index:
                 scope = node
             else:
                 self._note(node, scope)
+                if isinstance(node, nodes.If) and is_flag_for_xla(node):
+                    self.flags.add(node.test.as_string())
             pending.extend((child, scope) for child in node.get_children())
 
     def _note(self, node: nodes.NodeNG, scope: nodes.NodeNG) -> None:
@@ -109,6 +113,32 @@ class Index:
         for part in parts:
             parts.extend(self._inner.get(part, ()))
         return parts
+
+
+DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
+CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
+
+
+def is_flag_for_xla(node: nodes.If) -> bool:
+    """Whether a test asks a flag, and only the branch where it is set turns to XLA."""
+    flag = isinstance(node.test, (nodes.Name, nodes.Attribute))
+    return flag and reaches_for_xla(node.body) and not reaches_for_xla(node.orelse)
+
+
+def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
+    """Whether statements import torch_xla itself, or take its device or step with it: the body of `if use_xla:`."""
+    for statement in body:
+        if isinstance(statement, nodes.Import) and any(name in CORE for name, _ in statement.names):
+            return True
+        if isinstance(statement, nodes.ImportFrom) and statement.modname in CORE:
+            return True
+        if isinstance(statement, (nodes.Assign, nodes.Expr, nodes.AnnAssign)) and isinstance(
+            statement.value, nodes.Call
+        ):
+            function = statement.value.func
+            if isinstance(function, nodes.Attribute) and function.attrname in DEVICE_CALLS:
+                return True
+    return False
 
 
 def root_name(node: nodes.NodeNG) -> str | None:

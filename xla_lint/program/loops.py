@@ -87,6 +87,8 @@ class Loop:
     """False where no caller is in sight, so that what runs in it is told by use alone."""
     carries: bool = False
     """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
+    turn: int = 0
+    """How often its body has been run by the analysis."""
     feeds: Loop | None = None
     """The loop that takes one item for each turn of this one, which yields them."""
     anchored: bool = True

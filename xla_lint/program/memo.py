@@ -208,7 +208,7 @@ def movable(value: Value, depth: int = DEEPEST) -> bool:
 
 
 def rebased(value: Value, moved: dict[int, int]) -> Value:
-    """A value whose pending tensors were born in the segment that is open now."""
+    """A value whose pending tensors were born in the segment that is open now; `movable` bounds its depth."""
     if isinstance(value, Tensor):
         born = moved.get(value.born, MATERIALISED)
         return value if born == value.born else value.like(born=born)

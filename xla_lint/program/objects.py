@@ -14,6 +14,7 @@ from xla_lint.program.values import (
     Sequence,
     Stream,
     Tensor,
+    Text,
     Trait,
     Value,
     options,
@@ -104,6 +105,8 @@ def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
     inner: tuple[Value | None, ...] = ()
     if isinstance(value, Number):
         return Trait.RANK in value.traits
+    if isinstance(value, Text):
+        return value.ranked
     if isinstance(value, Choice):
         inner = value.options
     elif isinstance(value, Instance):

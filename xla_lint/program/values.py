@@ -112,6 +112,8 @@ class Text(Value):
     const: str | None = None
     fact: bool = False
     """True for what is known of the device, whatever the configuration."""
+    ranked: bool = False
+    """True where it differs between replicas."""
 
 
 TEXT = Text()
@@ -385,6 +387,17 @@ class Choice(Value):
     options: tuple[Value, ...]
 
 
+DEEPEST_JOIN = 7
+"""Containers nested more deeply than this are not told apart."""
+
+
+class _Nesting:
+    """How many joins are under way inside each other."""
+
+    depth = 0
+
+
+_nesting = _Nesting()
 MOST_OPTIONS = 8
 
 
@@ -419,10 +432,16 @@ def join(a: Value, b: Value) -> Value:
     """The value that stands for both."""
     if a is b:
         return a
-    if isinstance(a, Choice) or isinstance(b, Choice):
-        return choose([*options(a), *options(b)])
-    merged = _merge(a, b)
-    return merged if merged is not None else choose([a, b])
+    if _nesting.depth >= DEEPEST_JOIN:
+        return UNKNOWN
+    _nesting.depth += 1
+    try:
+        if isinstance(a, Choice) or isinstance(b, Choice):
+            return choose([*options(a), *options(b)])
+        merged = _merge(a, b)
+        return merged if merged is not None else choose([a, b])
+    finally:
+        _nesting.depth -= 1
 
 
 def either(values: list[Value]) -> Value:
@@ -481,7 +500,7 @@ def _merge_numbers(a: Number, b: Number) -> Number:
 
 
 def _merge_texts(a: Text, b: Text) -> Text:
-    return a if a.const == b.const else TEXT
+    return a if a == b else Text(ranked=a.ranked or b.ranked)
 
 
 def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:

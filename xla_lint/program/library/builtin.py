@@ -240,7 +240,8 @@ def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         return Sequence(None, element)
     if len(values) == 1:
         item = machine.iterate(values[0], None, arguments.node)
-        if spelled == "max" and isinstance(item, Number) and Trait.SHAPE in item.traits:
+        repeated = bool(machine.loops) or machine.callback
+        if spelled == "max" and repeated and isinstance(item, Number) and Trait.SHAPE in item.traits:
             return Number(None, item.loops, item.traits | {Trait.LONGEST})
         return item
     result = join_all(values)

@@ -57,7 +57,7 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         batch_size=arguments.get(1, "batch_size"),
         drop_last=arguments.get(8, "drop_last"),
         rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,
-        endless=is_endless(arguments) or arguments.unpacked,
+        endless=is_endless(machine, dataset, arguments) or arguments.unpacked,
         dataset=dataset,
         sampler=first_given(arguments.get(3, "sampler"), arguments.get(4, "batch_sampler")),
         shuffle=arguments.get(2, "shuffle"),
@@ -74,9 +74,13 @@ def first_given(*values: Value | None) -> Value | None:
     return next((value for value in values if value is not None and value is not NONE), None)
 
 
-def is_endless(arguments: Arguments) -> bool:
-    """True where a sampler or batch sampler decides what a batch is."""
-    return "batch_sampler" in arguments.keywords
+def is_endless(machine: Calls, dataset: Value, arguments: Arguments) -> bool:
+    """True where a batch sampler decides what a batch is, or where the dataset yields rows for ever."""
+    if "batch_sampler" in arguments.keywords:
+        return True
+    method = machine.member(dataset.cls, "__iter__") if isinstance(dataset, Instance) else None
+    loops = method.node.nodes_of_class(nodes.While) if isinstance(method, Function) else ()
+    return any(isinstance(loop.test, nodes.Const) and loop.test.value for loop in loops)
 
 
 def rows_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> int | None:

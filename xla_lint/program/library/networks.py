@@ -294,7 +294,7 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
     if name == "zero_grad":
         return NONE
     if name == "state_dict":
-        return Mapping({}, Tensor(receiver.place))
+        return Mapping({}, NUMBER if scheduler else Tensor(receiver.place))
     if name in ("__init__", "add_param_group"):
         given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
         held = [receiver.attributes["params"]] if "params" in receiver.attributes else []

@@ -111,8 +111,13 @@ def _knows_length(call: LibraryCall) -> bool:
 
 
 def repeated(call: LibraryCall) -> bool:
-    """Whether a call is seen to run on many batches: in a loop, or in a function that other code calls again."""
-    return call.context.callback or bool(call.context.loops)
+    """Whether a call is seen to run on many batches: in a loop, or in a function that other code calls again.
+
+    A dataset's `__getitem__` makes one row, which has no other to be padded to.
+    """
+    around = [call.node, *(site.node for site in call.context.stack if site.node is not None)]
+    one_row = any(getattr(node.scope(), "name", "") == "__getitem__" for node in around)
+    return not one_row and (call.context.callback or bool(call.context.loops))
 
 
 def is_prompt(call: LibraryCall) -> bool:
