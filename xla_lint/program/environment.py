@@ -121,7 +121,8 @@ def displayed(node: nodes.NodeNG) -> list[tuple[nodes.NodeNG, ...]]:
     if isinstance(node, nodes.Dict):
         return [(key,) for key, _ in entries(node)]
     items: list[Any] = node.elts if isinstance(node, (nodes.List, nodes.Tuple, nodes.Set)) else []
-    return [tuple(item.elts) if isinstance(item, nodes.Tuple) else (item,) for item in items]
+    rows: list[list[Any]] = [item.elts if isinstance(item, nodes.Tuple) else [item] for item in items]
+    return [tuple(row) for row in rows]
 
 
 def is_late(spot: Spot, imported: list[Spot], called: dict[str, Spot]) -> bool:

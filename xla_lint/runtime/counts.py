@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ SCALAR_READ = "aten::_local_scalar_dense"
 """Counted among the fallbacks, but it is how `.item()` reads."""
 
 NANOSECONDS = 1e-9
+SETTLING, SETTLING_SECONDS = 20, 0.002
+"""An execution is counted a moment after it has ended: how often to ask again, and how long to wait for it."""
 
 
 class RuntimeMissingError(ImportError):
@@ -94,7 +97,13 @@ def settled() -> Counts:
         RuntimeMissingError: torch_xla is not installed.
     """
     runtime("torch_xla.core.xla_model").wait_device_ops()
-    return take()
+    now = take()
+    for _ in range(SETTLING):
+        time.sleep(SETTLING_SECONDS)
+        before, now = now, take()
+        if now.executions == before.executions:
+            break
+    return now
 
 
 def compiles() -> int:

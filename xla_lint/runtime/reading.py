@@ -11,11 +11,11 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime import counts
-from xla_lint.runtime.places import here, is_backend, is_own, own
+from xla_lint.runtime.places import here, is_backend, is_ours, is_own, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
+    from types import CodeType, FrameType
 
     from xla_lint.runtime.places import Frame
 
@@ -35,8 +35,8 @@ BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 class Kernels:
     """The wrapped kernels. They stay wrapped until the process ends, or `restore` is called."""
 
-    def __init__(self, report: Callable[[Frame | None, str, int, bool, float], None]) -> None:
-        """`report` is called after each call that transferred: place, how, transfers, pending, seconds."""
+    def __init__(self, report: Callable[[str, int, bool, float], None]) -> None:
+        """`report` is called after each call that transferred: how, transfers, pending, seconds. It must not raise."""
         import torch  # noqa: PLC0415
 
         self._report = report
@@ -67,7 +67,7 @@ class Kernels:
                 if number:
                     pending = counts.graphs()[0] > looked_up
                     alone = number if how == "fallback" else 1  # more are those of other threads
-                    self._report(own(here()), _manner(how), alone, pending, seconds)
+                    self._report(how, alone, pending, seconds)
 
         return read
 
@@ -80,20 +80,20 @@ def _to_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return bool(args and hasattr(args[0], "device") and args[0].device.type == "cpu")
 
 
-def _manner(how: str) -> str:
-    """How the user's line asked: from the functions between, and from the instruction that it stands at."""
+def asked(how: str) -> tuple[Frame | None, str]:
+    """The user's line that reads now, and how it asked: `how` again, or `format`, `branch` or `closure`."""
+    place = own(here())
     if how == "fallback":
-        return how
+        return place, how
     if any(frame.function in CLOSURES and is_backend(frame.file) for frame in here()):
-        return "closure"
-    frame = sys._getframe(2)
-    while not is_own(frame.f_code.co_filename):
+        return place, "closure"
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and (is_ours(frame.f_code.co_filename) or not is_own(frame.f_code.co_filename)):
         if frame.f_code.co_name in FORMATTING:
-            return "format"
-        if frame.f_back is None:
-            return how
+            return place, "format"
         frame = frame.f_back
-    return "branch" if how == "value" and _tests(frame.f_code, frame.f_lasti) else how
+    tests = how == "value" and frame is not None and _tests(frame.f_code, frame.f_lasti)
+    return place, "branch" if tests else how
 
 
 @functools.lru_cache(maxsize=4096)

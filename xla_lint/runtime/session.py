@@ -11,15 +11,18 @@ import os
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime import barriers, counts, debugfile, exchange
 from xla_lint.runtime.places import here, own
-from xla_lint.runtime.reading import Kernels
+from xla_lint.runtime.reading import Kernels, asked
 from xla_lint.runtime.timeline import Timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xla_lint.runtime.barriers import Barrier
     from xla_lint.runtime.places import Frame
 
@@ -99,6 +102,7 @@ class Session:
         self._reads_before = 0
         self._warm: counts.Counts | None = counts.Counts() if not self._warmup else None
         self._used = False
+        self._problem = ""
 
     def forked(self) -> None:
         """A new child begins here. It leaves nothing behind unless it uses the device itself."""
@@ -107,9 +111,10 @@ class Session:
         if _inherited(os.environ.get(debugfile.FILE, "")):
             os.environ[debugfile.FILE] = str(_own_folder() / exchange.DEBUG_LOG)
 
-    def read(self, place: Frame | None, how: str, number: int, pending: bool, seconds: float) -> None:
+    def read(self, kind: str, number: int, pending: bool, seconds: float) -> None:
         """The host has read from the device."""
-        with self._lock:
+        with self._harmless(), self._lock:
+            place, how = asked(kind)
             self._used = True
             number = min(number, counts.reads() - self._placed_reads)  # another thread may have counted it
             self._placed_reads += number
@@ -123,8 +128,8 @@ class Session:
 
     def reached(self, barrier: Barrier) -> None:
         """A barrier has returned."""
-        place = own(here())
-        with self._lock:
+        with self._harmless(), self._lock:
+            place = own(here())
             self._used = True
             row = self._barriers.setdefault(place, exchange.BarriersAt(place))
             row.number += 1
@@ -136,8 +141,16 @@ class Session:
     def end(self) -> None:
         """The program ends: leave the last state, with every execution in it."""
         if self._pid == os.getpid() and self._used_device():
-            with self._lock:
+            with self._harmless(), self._lock:
                 self._leave(counts.settled(), ended=True)
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Whatever goes wrong in our own code is noted in the report, and the program goes on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001
+            self._problem = f"the recording is incomplete: {type(error).__name__}: {error}"
 
     def _step(self, barrier: Barrier) -> None:
         self._steps += 1
@@ -167,7 +180,7 @@ class Session:
 
     def _leave(self, now: counts.Counts, *, ended: bool) -> None:
         self._flushed = time.perf_counter()
-        notes = []
+        notes = [self._problem] if self._problem else []
         if int(os.environ.get("PJRT_LOCAL_PROCESS_RANK", "0")):
             notes.append("counted, not placed: torch_xla writes records in the first process of a host only")
         exchange.write(

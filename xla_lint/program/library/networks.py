@@ -99,8 +99,9 @@ def add(machine: Calls, container: Instance, value: Value) -> None:
     numbers = sum(name.isdigit() for name in container.attributes)
     earlier = last if isinstance(last, Instance) and last.node is not container.node else None
     for option in options(value):
-        known = isinstance(option, Instance) and option.model
-        module = option if known else Instance(None, "torch.nn.Module", model=True, sure=False)
+        module = Instance(None, "torch.nn.Module", model=True, sure=False)
+        if isinstance(option, Instance) and option.model:
+            module = option
         if not numbers and earlier is not None and earlier.node is not module.node:
             machine.store.put(container.attributes, "0", earlier)
             numbers = 1

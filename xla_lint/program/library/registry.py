@@ -43,8 +43,10 @@ _OBJECTS: dict[str, MethodHandler] = {}
 
 QUIET = ("builtins.", "numpy.", "logging.", "math.", "random.", "time.", "os.", "collections.")
 """Packages whose calls no rule listens to; those of numpy count where they are given device tensors."""
-TELLING = frozenset({"to", "cuda", "step"})
-"""Methods of unknown objects that are listened to: they move to a device, or may be a scaler that steps."""
+MOVES = frozenset({"to", "cuda"})
+"""Methods by which even an unknown object is seen to move to a device."""
+TELLING = frozenset({"step", "set_epoch"})
+"""Methods that are listened to whatever they are called on: it may be a scaler, or lead to a sampler."""
 NAMING = frozenset({"torch.device", "torch.set_default_device"})
 """Functions that only name a device: unlike all others that take one they leave the XLA runtime as it is."""
 
@@ -135,7 +137,7 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
             return result if result is not None else _unknown_method(machine, receiver, arguments)
         result = handler(machine, receiver, name, arguments) if handler is not None else None
     else:
-        if isinstance(receiver, Tensor) or (receiver is UNKNOWN and name in TELLING):
+        if isinstance(receiver, Tensor) or name in TELLING or (receiver is UNKNOWN and name in MOVES):
             owner = "torch.Tensor" if isinstance(receiver, Tensor) else "?"
             machine.emit(
                 LibraryCall(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.events import LibraryCall
 from xla_lint.rules.base import Rule, Severity
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 SYNCFREE = "torch_xla.amp.syncfree."
 SCALER = "torch_xla.amp.GradScaler"
+UNKNOWN_STEP = "?.step"
 
 
 class SyncfreeWithoutScaler(Rule):
@@ -56,7 +59,15 @@ class SyncfreeWithoutScaler(Rule):
 
     def _hands_over(self) -> bool:
         """Whether something gives an optimizer `found_inf`, or may be a scaler that does."""
-        calls = [event for event in self.program.events if isinstance(event, LibraryCall)]
+        known = {event.node: event for event in self.program.events if isinstance(event, LibraryCall)}
+        if any(hands_over(call) for call in known.values()):
+            return True
         return any(
-            call.name == SCALER or "found_inf" in call.kwargs or (call.name == "?.step" and call.args) for call in calls
+            isinstance(node.func, nodes.Attribute) and node.func.attrname == "step" and node.args and node not in known
+            for node in self.program.module.nodes_of_class(nodes.Call)
         )
+
+
+def hands_over(call: LibraryCall) -> bool:
+    """Whether a call makes a scaler, is one of `step` on what may be one, or states `found_inf`."""
+    return call.name == SCALER or "found_inf" in call.kwargs or (call.name == UNKNOWN_STEP and bool(call.args))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from xla_lint.program.values import Instance
     from xla_lint.rules.base import Finding
 
+UNKNOWN_CALL = "?.set_epoch"
+
 
 class SamplerWithoutEpoch(Rule):
     """An epoch loop never tells its `DistributedSampler` which epoch it is.
@@ -68,13 +70,10 @@ class SamplerWithoutEpoch(Rule):
             yield self.finding(epochs.node, line=str(epochs.line), built=built)
 
     def _told(self, sampler: Instance, around: list[Loop]) -> bool:
-        """Whether `set_epoch` is called on this sampler in one of the loops around the training loop.
-
-        A call that cannot be followed might do so.
-        """
-        calls = calls_of(self.program, f"{DISTRIBUTED}.set_epoch")
-        told = {loop for call in calls if call.receiver is sampler for loop in call.context.loops}
-        return any(loop.opaque or loop in told for loop in around)
+        """Whether `set_epoch` is called in a loop around the training loop, on this sampler or what may lead to it."""
+        calls = calls_of(self.program, f"{DISTRIBUTED}.set_epoch", UNKNOWN_CALL)
+        told = (call for call in calls if call.receiver is sampler or call.name == UNKNOWN_CALL)
+        return any(loop in call.context.loops for call in told for loop in around)
 
 
 def shuffles(sampler: Instance) -> bool:
