@@ -92,6 +92,43 @@ STALE = {
         model.to(device)
         fit(model, optimizer, device)
     """,
+    "parameters sorted by an expression": """
+        model = Net()
+        decay, rest = [], []
+        for p in model.parameters():
+            (decay if p.ndim > 1 else rest).append(p)
+        optimizer = torch.optim.AdamW([{"params": decay}, {"params": rest}])  # expect: xla-stale-optimizer
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "parameters sorted into a dict": """
+        model = Net()
+        groups = {"decay": [], "rest": []}
+        for name, p in model.named_parameters():
+            groups["rest" if name.endswith("bias") else "decay"].append(p)
+        optimizer = torch.optim.AdamW(groups["decay"] + groups["rest"])  # expect: xla-stale-optimizer
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "a part of a sequence": """
+        body, head = nn.Linear(4, 4), nn.Linear(4, 1)
+        model = nn.Sequential(body, nn.ReLU(), head)
+        optimizer = torch.optim.SGD(head.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "an item of a sequence": """
+        model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+        optimizer = torch.optim.SGD(model[1].parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
+    "a sequence of what was moved before": """
+        model = nn.Sequential(nn.Linear(4, 4).to(device), nn.Linear(4, 1).to(device))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model.to(device)
+        fit(model, optimizer, device)
+    """,
     "one of two models": """
         moved, late = Net().to(device), Net()
         parameters = chain(moved.parameters(), late.parameters())
@@ -298,6 +335,77 @@ def worker(index):
 @pytest.mark.parametrize("body", REPLICAS.values(), ids=REPLICAS)
 def test_gradients_of_several_replicas(body: str) -> None:
     agrees(replicated(body, "torch_xla.launch(worker)"))
+
+
+MODELS = {
+    "a sequence": ("nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))", True),
+    "a sequence of named parts": ("nn.Sequential(OrderedDict([('a', nn.Linear(4, 4)), ('b', nn.Linear(4, 1))]))", True),
+    "a sequence of a list": ("nn.Sequential(*[nn.Linear(4, 4) for _ in range(3)], nn.Linear(4, 1))", True),
+    "a model that holds one": ("Deep()", True),
+    "a sequence with a part of elsewhere": ("nn.Sequential(nn.Linear(4, 4), build_model())", False),
+    "a sequence of unknown parts": ("nn.Sequential(*build_model())", False),
+}
+
+
+@pytest.mark.parametrize(("model", "known"), MODELS.values(), ids=MODELS)
+def test_models_whose_construction_is_in_sight(model: str, known: bool) -> None:
+    expect = "  # expect: xla-unreduced-gradients" if known else ""
+    code = replicated(f"loss.backward()\noptimizer.step(){expect}", "torch_xla.launch(worker)")
+    head = """\
+from collections import OrderedDict
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.blocks = nn.ModuleList()
+        for _ in range(3):
+            self.blocks.append(nn.Linear(4, 4))
+
+    def forward(self, x):
+        x = self.body(x)
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+"""
+    agrees(head + code.replace("nn.Linear(4, 1).to(device)", f"{model}.to(device)"))
+
+
+ACCELERATED = {
+    "torch's clipping": "nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce",
+    "clipping by value": "accelerator.clip_grad_value_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce",
+    "clipping by norm": "accelerator.clip_grad_norm_(model.parameters(), 1.0)",
+    "torch's clipping of reduced gradients": """\
+accelerator.clip_grad_norm_(model.parameters(), 1.0)
+nn.utils.clip_grad_value_(model.parameters(), 1.0)""",
+}
+
+
+def accelerated(clip: str, options: str = "") -> str:
+    return f"""\
+from accelerate import Accelerator
+
+accelerator = Accelerator({options})
+model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = accelerator.prepare(model, optimizer)
+for step in range(8):
+    optimizer.zero_grad()
+    accelerator.backward(model(torch.randn(2, 4, device=accelerator.device)).mean())
+{textwrap.indent(clip, "    ")}
+    optimizer.step()
+    torch_xla.sync()
+"""
+
+
+@pytest.mark.parametrize("clip", ACCELERATED.values(), ids=ACCELERATED)
+def test_prepared_optimizers_reduce_in_their_step(clip: str) -> None:
+    agrees(accelerated(clip))
+
+
+def test_a_plugin_of_accelerate_may_reduce_elsewhere() -> None:
+    agrees(accelerated("nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "fsdp_plugin=build_model()"))
 
 
 @pytest.mark.parametrize("launch", ["worker(0)", "torch_xla.launch(worker, debug_single_process=True)"])

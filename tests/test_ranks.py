@@ -133,6 +133,22 @@ BODIES = {
         if index == 0:
             dist.barrier()  # expect: xla-rank-divergence
     """,
+    "a short circuit": """
+        index == 0 and xm.rendezvous("x")  # expect: xla-rank-divergence
+        env.first or xm.rendezvous("y")  # expect: xla-rank-divergence
+        xm.rendezvous("z")
+    """,
+    "a match": """
+        match env.rank:
+            case 0:
+                xm.rendezvous("x")  # expect: xla-rank-divergence
+            case _:
+                print(path)
+        match path:
+            case "model.pt":
+                xm.rendezvous("y")
+        xm.rendezvous("z")
+    """,
     "a pending value": """
         if index == 0:
             print(value.item())  # expect: xla-rank-read

@@ -1,0 +1,276 @@
+"""Loaders, samplers and host tensors, and gradients that are never zeroed: judged by object and by path."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.test_fixtures import expected
+from xla_lint.engine import Settings, check_module
+from xla_lint.program.project import Project
+from xla_lint.program.source import parse
+
+SYMBOLS = frozenset(
+    {
+        "xla-exhausted-loader",
+        "xla-host-tensor",
+        "xla-missing-sampler",
+        "xla-missing-sync",
+        "xla-missing-zero-grad",
+        "xla-sampler-without-epoch",
+        "xla-sampler-without-rank",
+        "xla-unwrapped-loader",
+    }
+)
+HEAD = """\
+import itertools
+import torch, torch_xla
+import torch_xla.core.xla_model as xm
+import torch_xla.distributed.parallel_loader as pl
+import torch_xla.runtime as xr
+from elsewhere import build, tell
+from torch import nn
+from torch.nn.functional import mse_loss
+from torch.utils import data
+
+device = torch_xla.device()
+rows = data.TensorDataset(torch.randn(64, 4), torch.randn(64, 1))
+model = nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def host(**options):
+    return data.DataLoader(rows, batch_size=8, drop_last=True, **options)
+
+def fit(loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        mse_loss(model(x), y).backward()
+        xm.optimizer_step(optimizer)
+
+"""
+
+
+def agrees(code: str) -> None:
+    text = HEAD + textwrap.dedent(code)
+    found = check_module(parse(text, "train.py"), Project(), Settings(), SYMBOLS)
+    assert {(int(finding.node.lineno or 0), finding.rule.symbol) for finding in found} == expected(text)
+
+
+SAMPLERS = {
+    "batches of all rows": ("data.BatchSampler(data.SequentialSampler(rows), 8, True)", True),
+    "batches of random rows": ("data.BatchSampler(sampler=data.RandomSampler(rows), batch_size=8)", True),
+    "batches of one's own rows": ("data.BatchSampler(data.DistributedSampler(rows, 8, index), 8, True)", False),
+    "batches of an unknown sampler": ("data.BatchSampler(build(rows), 8, True)", False),
+    "an unknown sampler": ("build(rows)", False),
+}
+
+
+@pytest.mark.parametrize(("sampler", "whole"), SAMPLERS.values(), ids=SAMPLERS)
+def test_samplers_of_batches(sampler: str, whole: bool) -> None:
+    expect = "  # expect: xla-missing-sampler" if whole else ""
+    agrees(
+        f"""
+        def worker(index):
+            loader = data.DataLoader(rows, sampler=None, batch_sampler={sampler}){expect}
+            fit(pl.MpDeviceLoader(loader, torch_xla.device()))
+
+        torch_xla.launch(worker)
+        """
+    )
+
+
+EPOCHS = {
+    "a sibling tells another loop": """
+        for epoch in range(3):  # expect: xla-sampler-without-epoch
+            fit(loader)
+        for epoch in range(3):
+            sampler.set_epoch(epoch)
+            fit(loader)
+    """,
+    "another sampler is told": """
+        for epoch in range(3):  # expect: xla-sampler-without-epoch
+            other.set_epoch(epoch)
+            fit(loader)
+    """,
+    "a helper tells": """
+        def start(which, epoch):
+            which.set_epoch(epoch)
+
+        for epoch in range(3):
+            start(sampler, epoch)
+            fit(loader)
+    """,
+    "something unknown is told": """
+        for epoch in range(3):
+            build(sampler).set_epoch(epoch)
+            fit(loader)
+    """,
+    "through the loader": """
+        for epoch in range(3):
+            loader._loader.sampler.set_epoch(epoch)
+            fit(loader)
+    """,
+    "an outer loop tells": """
+        for epoch in range(3):
+            sampler.set_epoch(epoch)
+            for again in range(2):
+                fit(loader)
+    """,
+}
+
+
+@pytest.mark.parametrize("body", EPOCHS.values(), ids=EPOCHS)
+@pytest.mark.parametrize("given", ["sampler=sampler", "batch_sampler=data.BatchSampler(sampler, 8, True)"])
+def test_epochs_of_a_sampler(body: str, given: str) -> None:
+    agrees(
+        f"""\
+sampler = data.DistributedSampler(rows, 8, xr.global_ordinal())
+other = data.DistributedSampler(rows, 8, xr.global_ordinal())
+loader = pl.MpDeviceLoader(data.DataLoader(rows, {given}), device)
+{textwrap.dedent(body)}"""
+    )
+
+
+ZEROED = {
+    "never": ("", False),
+    "by the optimizer": ("optimizer.zero_grad()", True),
+    "by the model": ("model.zero_grad()", True),
+    "by another optimizer": ("other_optimizer.zero_grad()", False),
+    "by another model": ("other.zero_grad()", False),
+    "by hand": ("for p in model.parameters():\n    p.grad = None", True),
+    "in place": ("for p in model.parameters():\n    if p.grad is not None:\n        p.grad.zero_()", True),
+    "in place of the data": ("for p in model.parameters():\n    p.grad.data.zero_()", True),
+    "by deletion": ("for p in model.parameters():\n    del p.grad", True),
+    "together": ("torch._foreach_zero_([p.grad for p in model.parameters()])", True),
+    "by something unknown": ("build(optimizer).zero_grad()", True),
+    "another tensor": ("seen = torch.zeros(3)\nseen.zero_()", False),
+}
+
+
+@pytest.mark.parametrize(("statement", "zeroed"), ZEROED.values(), ids=ZEROED)
+def test_gradients_that_are_zeroed(statement: str, zeroed: bool) -> None:
+    expect = "" if zeroed else "  # expect: xla-missing-zero-grad"
+    body = textwrap.indent(statement, "    ")
+    agrees(
+        f"""\
+other = nn.Sequential(nn.Linear(4, 1)).to(device)
+other_optimizer = torch.optim.SGD(other.parameters(), lr=0.1)
+
+def elsewhere():
+    for p in model.parameters():
+        p.grad = None
+
+elsewhere()
+for _ in range(3):{expect}
+{body}
+    model(torch.randn(2, 4, device=device)).mean().backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
+    )
+
+
+HOST_TENSORS = {
+    "a list of constants": "w = torch.tensor([0.5, 1.0]).to(device)  # expect: xla-host-tensor",
+    "a repeated list": "w = torch.tensor([0.5] * 4 + [1.0] * 4).to(device)  # expect: xla-host-tensor",
+    "a nested list": "w = torch.tensor([[0, 1], [1, 0]]).to(device)  # expect: xla-host-tensor",
+    "values of the step": "w = torch.tensor([0.5, step / 3]).to(device)",
+    "unknown values": "w = torch.tensor([0.5, build()]).to(device)",
+    "filled with constants": """
+        w = torch.ones(8, 4)
+        w[:, 0] = 0.0
+        w = w.to(device)  # expect: xla-host-tensor
+    """,
+    "filled by the batch": """
+        w = torch.ones(8)
+        w[y[:, 0] > 0] = 2.0
+        w = w.to(device)
+    """,
+    "scattered by the batch": """
+        w = torch.zeros(8, 5)
+        w.scatter_(1, y.long(), 1.0)
+        w = w.to(device)
+    """,
+}
+
+
+@pytest.mark.parametrize("body", HOST_TENSORS.values(), ids=HOST_TENSORS)
+def test_tensors_built_on_the_host(body: str) -> None:
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    agrees(
+        f"""\
+for step, (x, y) in enumerate(host()):  # expect: xla-unwrapped-loader
+{lines}
+    optimizer.zero_grad()
+    (model(x.to(device)) * w.mean()).mean().backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
+    )
+
+
+def test_a_batch_drawn_on_the_device_leaves_no_excuse() -> None:
+    agrees(
+        """
+        def weights(place):
+            return torch.tensor([0.5, 1.0]).to(place)  # expect: xla-host-tensor
+
+        for _ in range(3):
+            optimizer.zero_grad()
+            (model(torch.randn(2, 4, device=device)) * weights(device)).mean().backward()
+            optimizer.step()
+            torch_xla.sync()
+        """
+    )
+
+
+CHOICES = {
+    "a test of the batch": ("if (y > 0).any():\n    seen += 1", False),
+    "a test of a row's value": ("if y[0, 0] > 0:\n    continue", False),
+    "a test of the loss": ("if seen > 3:\n    break", True),
+    "a sum for a report": ("seen += int(y.sum())", True),
+}
+
+
+@pytest.mark.parametrize(("statement", "reported"), CHOICES.values(), ids=CHOICES)
+def test_batches_that_the_host_chooses_by(statement: str, reported: bool) -> None:
+    expect = "  # expect: xla-unwrapped-loader" if reported else ""
+    body = textwrap.indent(statement, "    ")
+    agrees(
+        f"""\
+seen = 0
+for x, y in host():{expect}
+{body}
+    x, y = x.to(device), y.to(device)
+    optimizer.zero_grad()
+    mse_loss(model(x), y).backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
+    )
+
+
+GENERATORS = {
+    "all at once": "    yield from loader",
+    "for ever": "    while True:\n        yield from loader",
+    "one by one": "    while True:\n        for batch in loader:\n            yield batch",
+}
+
+
+@pytest.mark.parametrize("body", GENERATORS.values(), ids=GENERATORS)
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_generators_around_loaders(body: str, wrapped: bool) -> None:
+    loader = "pl.MpDeviceLoader(host(), device)" if wrapped else "[torch.randn(2, 4, device=device)]"
+    expect = "" if wrapped else "  # expect: xla-missing-sync"
+    agrees(
+        f"""\
+def batches(loader):
+{body}
+
+for x in itertools.islice(batches({loader}), 5):{expect}
+    optimizer.zero_grad()
+    model(x[0]).mean().backward()
+    xm.optimizer_step(optimizer)
+"""
+    )
