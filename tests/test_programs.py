@@ -1,0 +1,63 @@
+"""Programs of several files: each file is judged as part of the program, linted alone or with the others."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from xla_lint.engine import Settings, check_module, default_symbols
+from xla_lint.program.project import Project
+from xla_lint.program.source import decode, parse, read
+
+PROGRAMS = Path(__file__).parent / "programs"
+FILES = sorted(PROGRAMS.rglob("*.py"))
+EXPECT = re.compile(r"#\s*expect:\s*([a-z-]+(?:,\s*[a-z-]+)*)")
+Findings = set[tuple[int, str]]
+
+
+def expected(path: Path) -> Findings:
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    return {
+        (number, symbol.strip())
+        for number, line in lines
+        if (match := EXPECT.search(line))
+        for symbol in match[1].split(",")
+    }
+
+
+def found(path: Path, project: Project) -> Findings:
+    module = parse(decode(read(path)), path)
+    findings = check_module(module, project, Settings(), default_symbols())
+    return {(finding.node.lineno or 0, finding.rule.symbol) for finding in findings}
+
+
+def project_of(path: Path) -> Project:
+    return Project(PROGRAMS / path.relative_to(PROGRAMS).parts[0])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PROGRAMS)))
+def test_a_file_alone(path: Path) -> None:
+    assert found(path, project_of(path)) == expected(path)
+
+
+@pytest.mark.parametrize("program", sorted(PROGRAMS.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("order", [1, -1])
+def test_all_files_together_in_any_order(program: Path, order: int) -> None:
+    project = Project(program)
+    for path in sorted(program.rglob("*.py"))[::order]:
+        assert found(path, project) == expected(path), path
+
+
+def test_a_message_names_the_other_files() -> None:
+    path = PROGRAMS / "speech" / "speech" / "meters.py"
+    (finding,) = check_module(parse(decode(read(path)), path), project_of(path), Settings(), {"xla-value-read"})
+    assert "in the step loop of line 5 of loop.py" in finding.message
+    assert finding.message.endswith("(part of the XLA program train.py)")
+
+
+def test_a_newer_text_than_the_file_holds_is_what_counts() -> None:
+    path = PROGRAMS / "speech" / "speech" / "meters.py"
+    text = path.read_text(encoding="utf-8").replace("float(value)", "value")
+    assert not check_module(parse(text, path), project_of(path), Settings(), default_symbols())

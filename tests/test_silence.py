@@ -1,0 +1,136 @@
+"""Code that only looks like a pitfall: nothing may be said of it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from xla_lint.engine import Settings, check_module, default_symbols
+from xla_lint.program.project import Project
+from xla_lint.program.source import parse
+
+CASES = {
+    "a training loop that stays on the host": """
+        import torch, torch_xla
+        from torch import nn
+        model = nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = model(torch.randn(2, 2)).sum()
+            loss.backward()
+            optimizer.step()
+            print(loss.item())
+        """,
+    "the other branch of a flag that stands for XLA": """
+        import torch
+        class Trainer:
+            def __init__(self, use_xla, model, loader):
+                self.use_xla = use_xla
+                if self.use_xla:
+                    import torch_xla
+                    self.device = torch_xla.device()
+                else:
+                    self.device = torch.device("cuda")
+                self.model = model.to(self.device)
+                self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+                self.loader = loader
+            def fit(self):
+                for x in self.loader:
+                    loss = self.model(x.to(self.device)).sum()
+                    loss.backward()
+                    self.optimizer.step()
+                    if not self.use_xla:
+                        print(loss.item())
+        """,
+    "one row padded by a dataset": """
+        import torch_xla
+        from transformers import AutoTokenizer
+        tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")
+        class Rows:
+            def __init__(self, texts):
+                self.texts = texts
+            def __getitem__(self, i):
+                return tokenizer(self.texts[i], padding="longest")
+        """,
+    "the longest row of all the data, once": """
+        import torch, torch_xla
+        from torch import nn
+        ROWS = [[1, 2], [3], [4, 5, 6]]
+        longest = max(len(row) for row in ROWS)
+        device = torch_xla.device()
+        model = nn.Embedding(9, 4).to(device)
+        for row in ROWS:
+            ids = torch.zeros(1, longest, dtype=torch.long, device=device)
+            model(ids).sum().backward()
+            torch_xla.sync()
+        """,
+    "a dataset that yields for ever": """
+        import torch, torch_xla
+        import torch_xla.distributed.parallel_loader as pl
+        from torch.utils.data import DataLoader, IterableDataset
+        class Endless(IterableDataset):
+            def __iter__(self):
+                while True:
+                    yield torch.zeros(4)
+        model = torch.nn.Linear(4, 4).to(torch_xla.device())
+        for x in pl.MpDeviceLoader(DataLoader(Endless(), batch_size=8), torch_xla.device()):
+            model(x).sum().backward()
+        """,
+    "a total that starts anew in every step": """
+        import torch, torch_xla
+        from torch import nn
+        class Deep(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+                self.penalty = 0
+            def forward(self, x):
+                self.penalty = 0
+                for layer in self.layers:
+                    x = layer(x)
+                    self.penalty = self.penalty + x.square().mean()
+                return x
+        device = torch_xla.device()
+        model = Deep().to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(5):
+            optimizer.zero_grad()
+            (model(torch.randn(2, 4, device=device)).sum() + model.penalty).backward()
+            optimizer.step()
+            torch_xla.sync()
+        """,
+    "a half-precision test of GPUs": """
+        import torch, torch_xla
+        from torch import nn
+        class Layer(nn.Module):
+            def forward(self, x):
+                if x.dtype == torch.float16 and torch.isinf(x).any():
+                    x = x.clamp(-1, 1)
+                return x
+        """,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_said(name: str) -> None:
+    module = parse(textwrap.dedent(CASES[name]), "train.py")
+    findings = check_module(module, Project(), Settings(), default_symbols() - {"xla-unwrapped-loader"})
+    assert [finding.message for finding in findings] == []
+
+
+HARD = {
+    "a loop that never turns": "import torch_xla\nx = None\nwhile x is not None:\n    x = x.next\n",
+    "values nested more and more deeply": "import torch_xla\n"
+    + "\n".join(f"def f{i}(x):\n    return f{i + 1}(x), f{i + 1}(x)" for i in range(40))
+    + "\ndef f40(x):\n    return x\nf0(1)\n",
+    "functions in a ring": "import torch_xla\n"
+    + "\n".join(f"def g{i}(x):\n    return g{(i + 1) % 500}(x) + g{(i + 7) % 500}(x)" for i in range(500))
+    + "\ng0(1)\n",
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_code_ends(name: str) -> None:
+    assert check_module(parse(HARD[name], "train.py"), Project(), Settings(), default_symbols()) == []
