@@ -182,6 +182,17 @@ HOST_TENSORS = {
         w[:, 0] = 0.0
         w = w.to(device)  # expect: xla-host-tensor
     """,
+    "filled one by one": """
+        w = torch.zeros(8)
+        for i in range(4):
+            w[i] = 1.0
+        w = w.to(device)  # expect: xla-host-tensor
+    """,
+    "filled by the step": """
+        w = torch.zeros(8)
+        w[step] = 1.0
+        w = w.to(device)
+    """,
     "filled by the batch": """
         w = torch.ones(8)
         w[y[:, 0] > 0] = 2.0

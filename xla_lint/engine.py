@@ -10,7 +10,7 @@ from xla_lint.program.analysis import Program, analyse
 from xla_lint.program.project import Project, path_of_module
 from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules
-from xla_lint.rules.base import Finding, Rule, Severity
+from xla_lint.rules.base import Confidence, Finding, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.events import Event
+
+
+SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,9 @@ def check_module(
         for program in analyse(module, project, target, alone=bool(own) or not imported)
         for finding in findings_in(program, speaking, bool(own))
     ]
-    unique = {(f.rule.symbol, f.node.lineno, f.node.col_offset): f for f in reversed(findings)}
-    return sorted(unique.values(), key=lambda f: (f.node.lineno, f.node.col_offset, f.rule.symbol))
+    findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
+    unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
+    return [unique[place] for place in sorted(unique)]
 
 
 def is_imported(module: nodes.Module, project: Project) -> bool:

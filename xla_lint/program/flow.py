@@ -252,7 +252,7 @@ class Flow(Calls):
                     self.tensor(target, Place.DEVICE)
                 elif option.place is Place.HOST and not option.loose and device_tensors([value]):
                     self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
-                if option.made is not None and not all(is_made(part) for part in (index, value)):
+                if option.made is not None and not all(is_made(part, option.made) for part in (index, value)):
                     self.rebind(target.value, option, option.like(made=None))
             elif isinstance(option, Mapping):
                 self._store_item(option, index, kept(value, option))
@@ -794,16 +794,18 @@ def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
     return found
 
 
-def is_made(value: Value) -> bool:
-    """Whether an index or an item comes from the source's own numbers, not from data."""
+def is_made(value: Value, around: Loop) -> bool:
+    """Whether an index or an item comes from the source's own numbers, the same in every turn of a loop."""
     if isinstance(value, Tensor):
         return value.made is not None
     if isinstance(value, Sequence):
-        return all(is_made(item) for item in (value.items if value.items is not None else [value.element]))
+        return all(is_made(item, around) for item in (value.items if value.items is not None else [value.element]))
     if isinstance(value, Slice):
-        return all(is_made(part) for part in value.parts)
+        return all(is_made(part, around) for part in value.parts)
+    if isinstance(value, Number) and value.loops:
+        return all(around in loop.around() for loop in value.loops)
     if isinstance(value, Number):
-        return not value.loops and (value.const is not None or Trait.SHAPE in value.traits)
+        return value.const is not None or Trait.SHAPE in value.traits
     return value is NONE
 
 

@@ -129,6 +129,13 @@ class Loop:
             return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())
         return self.model and self.anchored and not self.inside_step
 
+    def around(self) -> Iterator[Loop]:
+        """The loops around this one, innermost first."""
+        outer = self.parent
+        while outer is not None:
+            yield outer
+            outer = outer.parent
+
     def inside(self) -> Iterator[Loop]:
         """The loops inside this one, at any depth."""
         for child in self.children:

@@ -137,12 +137,14 @@ def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
             for item in option.entries.values():
                 report_outdated(machine, item, depth - 1)
         elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
-            for origin in origins_of(option.attributes.get("params")):
-                move = outdating(machine, origin)
-                if move is not None:
-                    sure = origin.model.node is not None and origin.model.sure
-                    machine.emit(Outdated(option.node, machine.context, move.line, sure))
-                    break
+            moves = {
+                (origin.model.node is not None and origin.model.sure, -move.line)
+                for origin in origins_of(option.attributes.get("params"))
+                if (move := outdating(machine, origin)) is not None
+            }
+            if moves:
+                sure, line = max(moves)
+                machine.emit(Outdated(option.node, machine.context, -line, sure))
 
 
 def outdating(machine: Machine, origin: Origin) -> Move | None:

@@ -80,7 +80,7 @@ class State:
 
 def write(state: State, folder: Path) -> None:
     """Leave the state in the process's folder, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     new = folder / f"{STATE}.{state.pid}"
     new.write_text(json.dumps(asdict(state)), encoding="utf-8")
     new.replace(folder / STATE)

@@ -37,7 +37,7 @@ IR_DEBUG = ("XLA_IR_DEBUG", "XLA_HLO_DEBUG")
 def prepare() -> None:
     """Before torch_xla is imported: choose where the runtime writes its records and its graphs."""
     folder = _own_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # not its parents: once the run is over, nobody collects
     if not os.environ.get(debugfile.FILE) or _inherited(os.environ[debugfile.FILE]):
         os.environ[debugfile.FILE] = str(folder / exchange.DEBUG_LOG)
     if not any(os.environ.get(name) for name in (debugfile.LEVEL, debugfile.OLD_LEVEL)):

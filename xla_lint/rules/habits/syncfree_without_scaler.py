@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.events import LibraryCall
+from xla_lint.program.imports import imports_of
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
@@ -62,10 +63,16 @@ class SyncfreeWithoutScaler(Rule):
         known = {event.node: event for event in self.program.events if isinstance(event, LibraryCall)}
         if any(hands_over(call) for call in known.values()):
             return True
-        return any(
-            isinstance(node.func, nodes.Attribute) and node.func.attrname == "step" and node.args and node not in known
-            for node in self.program.module.nodes_of_class(nodes.Call)
-        )
+        calls = self.program.module.nodes_of_class(nodes.Call)
+        return any(steps_something(call) for call in calls if call not in known)
+
+
+def steps_something(call: nodes.Call) -> bool:
+    """Whether a call is one of `step` with an argument, on anything but an imported module."""
+    function = call.func
+    if not isinstance(function, nodes.Attribute) or function.attrname != "step" or not call.args:
+        return False
+    return not (isinstance(function.expr, nodes.Name) and imports_of(function.expr))
 
 
 def hands_over(call: LibraryCall) -> bool:

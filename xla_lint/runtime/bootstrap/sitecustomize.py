@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
 HERE = Path(__file__).resolve().parent
@@ -44,14 +45,28 @@ class _Loader(importlib.abc.Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        with _importable():
+        begin: Callable[[], None] | None = None
+        with _harmless(), _importable():
             from xla_lint.runtime import session  # noqa: PLC0415
-        session.prepare()
+
+            session.prepare()
+            begin = session.start
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        session.start()
+        if begin is not None:
+            with _harmless():
+                begin()
+
+
+@contextmanager
+def _harmless() -> Iterator[None]:
+    """A process that cannot be recorded runs all the same."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001
+        sys.stderr.write(f"xla-lint: process {os.getpid()} is not recorded: {type(error).__name__}: {error}\n")
 
 
 @contextmanager
