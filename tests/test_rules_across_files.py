@@ -19,6 +19,7 @@ SYMBOLS = frozenset(
     {
         "xla-accelerate-placement",
         "xla-cuda-leftover",
+        "xla-missing-mp-fn",
         "xla-missing-zero-grad",
         "xla-sampler-without-epoch",
         "xla-sampler-without-rank",
@@ -155,6 +156,41 @@ PROGRAMS = {
         """
         def step(optimizer):
             optimizer.step()
+        """,
+    ),
+    "a training script that another one starts": (
+        """
+        def worker(index):
+            parts.main()
+
+        if __name__ == "__main__":
+            torch_xla.launch(worker)
+        """,
+        """
+        import torch_xla
+        from transformers import Trainer, TrainingArguments
+
+        def main():
+            Trainer(build(), TrainingArguments("out", dataloader_num_workers=4)).train()
+
+        if __name__ == "__main__":
+            main()
+        """,
+    ),
+    "a training script that another one imports": (
+        """
+        if __name__ == "__main__":
+            print(parts.main)
+        """,
+        """
+        import torch_xla
+        from transformers import Trainer, TrainingArguments
+
+        def main():  # expect: xla-missing-mp-fn
+            Trainer(build(), TrainingArguments("out", dataloader_num_workers=4)).train()
+
+        if __name__ == "__main__":
+            main()
         """,
     ),
     "a model moved in a helper": (

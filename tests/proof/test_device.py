@@ -28,6 +28,26 @@ GIVEN = {
 }
 
 
+def make_there() -> None:
+    torch.zeros(3, device="xla")
+
+
+def move_there() -> None:
+    torch.zeros(3).to("xla:0")
+
+
+def move_a_model_there() -> None:
+    nn.Linear(2, 2).to(torch.device("xla"))
+
+
+def name_it() -> None:
+    torch.device("xla")
+
+
+PLACING = [f"{__name__}.{function.__name__}" for function in (make_there, move_there, move_a_model_there)]
+NAMING = [f"{__name__}.{name_it.__name__}"]
+
+
 def initialises(name: str) -> bool:
     """Call something in a process that has done nothing before, and ask whether the runtime is initialised."""
     assert not torch_xla._XLAC._xla_runtime_is_initialized()
@@ -40,17 +60,17 @@ def initialised() -> dict[str, bool]:
     os.environ["PJRT_DEVICE"] = DEVICE
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["tests.proof.probe"])
-    names = [*IN_TORCH_XLA, *NOT_INITIALISING]
+    names = [*IN_TORCH_XLA, *NOT_INITIALISING, *PLACING, *NAMING]
     with processes.Pool(maxtasksperchild=1) as pool:
         return dict(zip(names, pool.map_async(initialises, names, chunksize=1).get(MOST_SECONDS), strict=True))
 
 
-@pytest.mark.parametrize("name", IN_TORCH_XLA)
+@pytest.mark.parametrize("name", [*IN_TORCH_XLA, *PLACING])
 def test_it_initialises_the_runtime(name: str, initialised: dict[str, bool]) -> None:
     assert initialised[name]
 
 
-@pytest.mark.parametrize("name", NOT_INITIALISING)
+@pytest.mark.parametrize("name", [*NOT_INITIALISING, *NAMING])
 def test_it_leaves_the_runtime_alone(name: str, initialised: dict[str, bool]) -> None:
     assert not initialised[name]
 

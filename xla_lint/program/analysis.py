@@ -61,6 +61,8 @@ class Program:
     """The module that was run, where it is another one."""
     alone: bool = False
     """True where no other module took part."""
+    importing: list[Event] = field(default_factory=list)
+    """What happens in the programs that import the module, where it is looked at by itself."""
 
     @property
     def barrier(self) -> str:
@@ -115,7 +117,9 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
         stated = [*api_uses(code), *environment_sets(code)]
         run = run_program(module, project, target, reached)
         several = len(run.modules) > 1
-        programs.append(Program(module, target, [*run.events, *stated], project, alone=not several))
+        importing = [event for program in programs for event in program.events]
+        events = [*run.events, *stated]
+        programs.append(Program(module, target, events, project, alone=not several, importing=importing))
     return programs
 
 

@@ -55,7 +55,8 @@ class MissingMpFn(Rule):
 
     ## When it is fine
     Scripts that start their replicas themselves (`torch_xla.launch`, `xmp.spawn`), that torchrun starts
-    (`init_process_group`, AWS Neuron), or that use an `Accelerator` are not reported.
+    (`init_process_group`, AWS Neuron), that another script of the project imports and starts, or that use an
+    `Accelerator` are not reported.
     """
 
     symbol = "xla-missing-mp-fn"
@@ -82,7 +83,8 @@ class MissingMpFn(Rule):
             return None
         if any(name.startswith(OTHER_LAUNCHERS) for name in index_of(module).imported):
             return None
-        if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in self.program.events):
+        happening = (*self.program.events, *self.program.importing)
+        if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in happening):
             return None
         return found if any(is_main_guard(statement) for statement in module.body) else None
 
