@@ -61,3 +61,34 @@ def test_a_newer_text_than_the_file_holds_is_what_counts() -> None:
     path = PROGRAMS / "speech" / "speech" / "meters.py"
     text = path.read_text(encoding="utf-8").replace("float(value)", "value")
     assert not check_module(parse(text, path), project_of(path), Settings(), default_symbols())
+
+
+TRAINING = """
+import torch
+from torch import nn
+
+model, device = nn.Linear(4, 4), torch.device("xla")
+model.to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    loss = model(torch.randn(2, 4, device=device)).sum()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+"""
+LAUNCH = """
+from sagemaker.huggingface import HuggingFace, TrainingCompilerConfig
+
+HuggingFace(entry_point="train.py", source_dir="src", {compiler} instance_type="ml.p3.2xlarge", instance_count=1).fit()
+"""
+
+
+@pytest.mark.parametrize(("compiler", "said"), [("compiler_config=TrainingCompilerConfig(),", True), ("", False)])
+def test_a_launch_script_makes_its_entry_point_an_xla_program(tmp_path: Path, compiler: str, said: bool) -> None:
+    (tmp_path / "launch.py").write_text(LAUNCH.replace("{compiler}", compiler), encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    path = tmp_path / "src" / "train.py"
+    path.write_text(TRAINING, encoding="utf-8")
+    symbols = {symbol for _, symbol in found(path, Project(tmp_path))}
+    assert ("xla-value-read" in symbols) is said

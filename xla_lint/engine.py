@@ -66,9 +66,10 @@ def check_module(
 
 
 def is_imported(module: nodes.Module, project: Project) -> bool:
-    """Whether an XLA program of the project imports a module."""
+    """Whether an XLA program of the project imports a module, or a launch script runs it as one."""
     path = path_of_module(module)
-    return path is not None and path in project.files and bool(project.entries(path))
+    known = path is not None and path in project.files
+    return known and path is not None and (bool(project.entries(path)) or project.is_launched(path))
 
 
 def concerned(module: nodes.Module, project: Project, settings: Settings) -> bool:

@@ -85,7 +85,10 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     Functions of the entry module that begin on a line among `skip` are run only if something calls them.
     """
     path = path_of_module(entry)
-    speaks = runs_on_xla(entry) or (path is not None and path in project.files and project.speaks_xla(path))
+    known = path is not None and path in project.files
+    speaks = runs_on_xla(entry) or (
+        known and path is not None and (project.speaks_xla(path) or project.is_launched(path))
+    )
     machine = Flow(entry, project, target, BUDGET, assume_device=speaks)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     machine.run(entry.body)

@@ -39,6 +39,8 @@ MOST_ENTRIES = 4
 IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
 )
+LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.trn")
+"""What a launch script says of a training job that runs on XLA."""
 SCRIPT_MARKS = (b"__main__", b"_mp_fn")
 
 
@@ -283,12 +285,28 @@ class Project:
                     break
         return found
 
+    def is_launched(self, path: Path) -> bool:
+        """Whether a SageMaker launch script of the project runs a file on XLA.
+
+        It is an entry point there, with the Training Compiler, the `pytorchxla` launcher or a Trainium instance.
+        """
+        named = re.compile(rb"""entry_point\s*=\s*["'][^"']*\b""" + re.escape(path.name.encode()) + rb"""["']""")
+        return any(
+            named.search(source) is not None and any(mark in source for mark in LAUNCHES_ON_XLA)
+            for source in self._launchers
+        )
+
+    @cached_property
+    def _launchers(self) -> list[bytes]:
+        sources = map(self.source, self.files)
+        return [source for source in sources if b"sagemaker" in source and b"entry_point" in source]
+
     def may_concern(self, path: str | Path, source: bytes, scope: Scope) -> bool:
         """A cheap test: False only where no rule can have a say in a module, whatever imports it."""
         if may_be_in_scope(source, scope):
             return True
         file = Path(path).absolute()
-        return file in self.files and bool(self.entries(file))
+        return file in self.files and (bool(self.entries(file)) or self.is_launched(file))
 
 
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:
