@@ -179,9 +179,11 @@ train(5, 4, die)
 
 
 def test_interrupted(tmp_path: Path) -> None:
-    script = (
-        "import signal\ntrain(5, 4, lambda: os.kill(os.getppid(), signal.SIGINT) or __import__('time').sleep(60))\n"
-    )
+    script = """
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+train(5, 4, lambda: os.kill(os.getppid(), signal.SIGINT) or time.sleep(60))
+"""
     ran = run(tmp_path, script)
     assert ran.status in {1, 130, -signal.SIGINT}
     assert "KeyboardInterrupt" in ran.err
