@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.analysis import Program, analyse
-from xla_lint.program.project import Project, path_of_module
+from xla_lint.program.project import Project
 from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Confidence, Finding, Rule, Severity
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.events import Event
-
 
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
@@ -67,9 +66,8 @@ def check_module(
 
 def is_imported(module: nodes.Module, project: Project) -> bool:
     """Whether an XLA program of the project imports a module, or a launch script runs it as one."""
-    path = path_of_module(module)
-    known = path is not None and path in project.files
-    return known and path is not None and (bool(project.entries(path)) or project.is_launched(path))
+    path = project.file_of(module)
+    return path is not None and project.is_part(path)
 
 
 def concerned(module: nodes.Module, project: Project, settings: Settings) -> bool:

@@ -19,7 +19,7 @@ from xla_lint.program.loops import Form
 from xla_lint.program.machine import CONSTRUCTORS, MODULE
 from xla_lint.program.objects import bound_to, is_model, library_base
 from xla_lint.program.optimizers import report_outdated
-from xla_lint.program.project import Project, path_of_module
+from xla_lint.program.project import Project
 from xla_lint.program.ranks import RANK
 from xla_lint.program.scope import runs_on_xla
 from xla_lint.program.state import State
@@ -84,11 +84,8 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
 
     Functions of the entry module that begin on a line among `skip` are run only if something calls them.
     """
-    path = path_of_module(entry)
-    known = path is not None and path in project.files
-    speaks = runs_on_xla(entry) or (
-        known and path is not None and (project.speaks_xla(path) or project.is_launched(path))
-    )
+    path = project.file_of(entry)
+    speaks = runs_on_xla(entry) or (path is not None and (project.speaks_xla(path) or project.is_launched(path)))
     machine = Flow(entry, project, target, BUDGET, assume_device=speaks)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     machine.run(entry.body)
@@ -105,7 +102,7 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
     These are the programs that import it, and the module itself: `alone` says whether it belongs to an XLA program
     by its own imports, so that what no program reaches in it is looked at as well.
     """
-    path = path_of_module(module)
+    path = project.file_of(module)
     programs: list[Program] = []
     reached: set[int] = set()
     if path is not None and project.holds(module):

@@ -16,7 +16,6 @@ from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical, is_foreign
 from xla_lint.program.objects import loader_of
-from xla_lint.program.project import path_of_module
 from xla_lint.program.state import Changes, Frame, State, current, meet_all
 from xla_lint.program.values import (
     NONE,
@@ -626,10 +625,8 @@ class Flow(Calls):
 
     def own(self, dotted: str, level: int) -> Path | None:
         """The file or folder of the project that an import in the running module names."""
-        importer = path_of_module(self.module)
-        if importer is None or importer not in self.project.files:
-            return None
-        if not level and is_foreign(dotted):
+        importer = self.project.file_of(self.module)
+        if importer is None or (not level and is_foreign(dotted)):
             return None
         path = self.project.resolve(dotted, level, importer)
         return None if path == importer else path

@@ -124,10 +124,15 @@ class Project:
             forget_oldest(self._trees, MOST_TREES)
         return self._trees[path]
 
+    def file_of(self, module: nodes.Module) -> Path | None:
+        """Where a module lies among the files of the project, None where it is none of them."""
+        path = path_of_module(module)
+        return path if path is not None and path in self.files else None
+
     def holds(self, module: nodes.Module) -> bool:
         """Whether a module's text is what its file in the project holds: an editor's may be newer."""
-        path = path_of_module(module)
-        if path is None or path not in self.files:
+        path = self.file_of(module)
+        if path is None:
             return False
         with module.stream() as stream:  # type: ignore[no-untyped-call]
             return bool(stream.read() == self.source(path))
@@ -301,12 +306,16 @@ class Project:
         sources = map(self.source, self.files)
         return [source for source in sources if b"sagemaker" in source and b"entry_point" in source]
 
+    def is_part(self, path: Path) -> bool:
+        """Whether an XLA program of the project imports a file, or a launch script runs it as one."""
+        return bool(self.entries(path)) or self.is_launched(path)
+
     def may_concern(self, path: str | Path, source: bytes, scope: Scope) -> bool:
         """A cheap test: False only where no rule can have a say in a module, whatever imports it."""
         if may_be_in_scope(source, scope):
             return True
         file = Path(path).absolute()
-        return file in self.files and (bool(self.entries(file)) or self.is_launched(file))
+        return file in self.files and self.is_part(file)
 
 
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:
