@@ -60,7 +60,6 @@ PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "run
 CONFIGURATIONS = frozenset({"config", "generation_config"})
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"})
-TRANSPARENT_DECORATORS = frozenset({"abc.abstractmethod", "typing.override", "functools.lru_cache", "functools.cache"})
 
 
 class Calls(Expressions):

@@ -114,7 +114,6 @@ class Memo:
             tuple(fingerprint(value, state) for value in bound.values()),
             machine.store.version,
             machine.setting,
-            machine.replicated,
             tuple(machine.loops),
             state.course(),
             node if divided else None,

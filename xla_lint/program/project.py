@@ -17,7 +17,7 @@ from xla_lint.program.scope import MARKS, Scope, may_be_in_scope
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from astroid import nodes
 
@@ -332,8 +332,3 @@ def path_of_module(module: nodes.Module) -> Path | None:
 def is_test(path: Path) -> bool:
     """Whether a file is a test of the project."""
     return path.name.startswith("test_") or "tests" in path.parts or "test" in path.parts
-
-
-def names_of(paths: Iterable[Path]) -> str:
-    """The names of some files, as a message lists them."""
-    return ", ".join(sorted(path.name for path in paths))

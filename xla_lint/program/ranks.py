@@ -9,10 +9,6 @@ RANK = Number(traits=frozenset({Trait.RANK}))
 ENVIRONMENT = "os.environ"
 VARIABLES = frozenset({"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "PJRT_LOCAL_PROCESS_RANK"})
 """The environment variables in which torchrun and torch_xla tell a process its rank (torch 2.9.1, torch_xla 2.9.0)."""
-ATTRIBUTES = frozenset({"is_global_zero", "global_rank", "local_rank", "node_rank"})
-"""The attributes of Lightning's objects that do (lightning 2.6)."""
-METHODS = frozenset({"is_world_process_zero", "is_local_process_zero"})
-"""The methods of the transformers `Trainer` that do (transformers 4 and 5)."""
 
 
 def environment_value(key: Value) -> Value:

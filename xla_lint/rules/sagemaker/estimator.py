@@ -67,11 +67,6 @@ class Estimator:
     call: LibraryCall
     program: Program
 
-    @property
-    def class_name(self) -> str:
-        """The name of its class."""
-        return self.call.name.rpartition(".")[2]
-
     def argument(self, name: str) -> Value | None:
         """The value of an argument, None where it is not given."""
         parameters = PARAMETERS[self.kind]
