@@ -324,6 +324,26 @@ class Machine(ABC):
                 break
         return found
 
+    def read_each(
+        self,
+        arguments: Arguments,
+        how: How,
+        spelled: str,
+        *,
+        first: int = 0,
+        materialises: bool = False,
+        logger: Logger | None = None,
+        level: int = 0,
+    ) -> bool:
+        """Let the host ask for every positional argument from `first` on; True where a device tensor was read."""
+        found = False
+        for position, value in enumerate(arguments.positional[first:], first):
+            subject = arguments.node_of(position)
+            found |= self.read(
+                arguments.node, subject, value, how, spelled, materialises=materialises, logger=logger, level=level
+            )
+        return found
+
     def decide_on_host(self, tensor: Tensor) -> None:
         """Note that values of a plain loader's batch decide on the host what is done."""
         if tensor.place is Place.HOST and tensor.fed:

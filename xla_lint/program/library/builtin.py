@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from astroid import nodes
-
 from xla_lint.program.events import How
 from xla_lint.program.library.registry import function, methods_of
 from xla_lint.program.machine import Arguments, device_tensors
@@ -50,11 +48,6 @@ def data_number(machine: Calls, value: Value) -> Number:
     return Number(None, frozenset(machine.loops), NUMBER.traits if shared else DATA.traits)
 
 
-def first_node(arguments: Arguments) -> nodes.NodeNG | None:
-    """The expression of a call's first argument."""
-    return arguments.node_of(0)
-
-
 @function("builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.round")
 def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A conversion to a Python number reads a tensor; `round` keeps it one."""
@@ -64,7 +57,7 @@ def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     spelled = dotted.removeprefix("builtins.")
     if spelled == "round" and any(isinstance(o, Tensor) for o in options(value)):
         return machine.derived(arguments.node, [value])
-    if machine.read(arguments.node, first_node(arguments), value, How.VALUE, f"{spelled}()"):
+    if machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{spelled}()"):
         return data_number(machine, value)
     if isinstance(value, Number):
         if spelled == "int" and value.const is not None:
@@ -76,8 +69,7 @@ def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 @function("builtins.print")
 def show(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`print` formats what it is given."""
-    for position, value in enumerate(arguments.positional):
-        machine.read(arguments.node, arguments.node_of(position), value, How.FORMAT, "print", materialises=True)
+    machine.read_each(arguments, How.FORMAT, "print", materialises=True)
     return NONE
 
 
@@ -87,7 +79,7 @@ def text(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     spelled = dotted.removeprefix("builtins.")
     if arguments.positional:
         machine.read(
-            arguments.node, first_node(arguments), arguments.positional[0], How.FORMAT, spelled, materialises=True
+            arguments.node, arguments.node_of(0), arguments.positional[0], How.FORMAT, spelled, materialises=True
         )
     return TEXT
 
@@ -119,8 +111,7 @@ def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 @function("builtins.range")
 def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`range` of a tensor reads it."""
-    for position, value in enumerate(arguments.positional):
-        machine.read(arguments.node, arguments.node_of(position), value, How.VALUE, "range()")
+    machine.read_each(arguments, How.VALUE, "range()")
     stop = arguments.positional[0] if len(arguments.positional) == 1 else arguments.get(1)
     ranked = any(differs_between_replicas(value) for value in arguments.positional)
     return Stream(Number(traits=frozenset({Trait.RANK})) if ranked else NUMBER, counted=True, stop=stop)
@@ -257,7 +248,7 @@ def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     spelled = dotted.removeprefix("builtins.")
     return (
         DATA
-        if machine.read(arguments.node, first_node(arguments), arguments.get(0) or NONE, How.VALUE, f"{spelled}()")
+        if machine.read(arguments.node, arguments.node_of(0), arguments.get(0) or NONE, How.VALUE, f"{spelled}()")
         else NUMBER
     )
 
@@ -454,8 +445,7 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
 def text_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`str.format` formats what it is given; `join` and the rest read nothing."""
     if name == "format":
-        for position, value in enumerate(arguments.positional):
-            machine.read(arguments.node, arguments.node_of(position), value, How.FORMAT, "str.format")
+        machine.read_each(arguments, How.FORMAT, "str.format")
         for value in arguments.keywords.values():
             machine.read(arguments.node, None, value, How.FORMAT, "str.format")
         return TEXT

@@ -65,10 +65,7 @@ def board(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def board_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A writer reads what it writes."""
     if name.startswith("add_") and name not in ("add_graph", "add_text", "add_hparams"):
-        for position, value in enumerate(arguments.positional[1:], 1):
-            machine.read(
-                arguments.node, arguments.node_of(position), value, How.FORMAT, f".{name}()", materialises=True
-            )
+        machine.read_each(arguments, How.FORMAT, f".{name}()", first=1, materialises=True)
     return NONE
 
 

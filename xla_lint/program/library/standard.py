@@ -46,10 +46,7 @@ DRAWS = frozenset(
 @function("math.")
 def mathematics(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Functions of `math` read tensors."""
-    read = False
-    for position, value in enumerate(arguments.positional):
-        read |= machine.read(arguments.node, arguments.node_of(position), value, How.VALUE, f"{dotted}()")
-    if read:
+    if machine.read_each(arguments, How.VALUE, f"{dotted}()"):
         return DATA
     loops = frozenset(loop for v in arguments.positional if isinstance(v, Number) for loop in v.loops)
     return Number(None, loops)
@@ -133,16 +130,7 @@ def logger_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
     level = level_of(arguments.get(0)) if name == "log" else LEVELS.get(name)
     if level is None:
         return NONE
-    for position, value in enumerate(arguments.positional[offset:], offset):
-        machine.read(
-            arguments.node,
-            arguments.node_of(position),
-            value,
-            How.FORMAT,
-            f"logging.{name}",
-            logger=receiver,
-            level=level,
-        )
+    machine.read_each(arguments, How.FORMAT, f"logging.{name}", first=offset, logger=receiver, level=level)
     return NONE
 
 

@@ -121,10 +121,7 @@ def nothing(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def master_print(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`print` on one replica."""
     with machine.guarded([Guard.RANK]):
-        for position, value in enumerate(arguments.positional):
-            machine.read(
-                arguments.node, arguments.node_of(position), value, How.FORMAT, "xm.master_print", materialises=True
-            )
+        machine.read_each(arguments, How.FORMAT, "xm.master_print", materialises=True)
     return NONE
 
 
