@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.results import Problem
+from xla_lint.program.project import is_source_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
-"""Folders that hold no source of the project. Hidden files and folders are left out as well."""
 
 
 @dataclass(slots=True)
@@ -56,7 +54,7 @@ def _below(folder: Path, problems: list[Problem]) -> list[Path]:
 
     files: list[Path] = []
     for root, folders, names in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
+        folders[:] = sorted(filter(is_source_folder, folders))
         paths = (Path(root, name) for name in sorted(names) if name.endswith(".py") and not name.startswith("."))
         files.extend(path for path in paths if path.is_file())
     return files

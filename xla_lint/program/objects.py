@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xla_lint.program.values import (
     Choice,
     Class,
@@ -35,19 +37,7 @@ class Super(Value):
 
 def bound_to(function: Function, receiver: Value) -> Function:
     """A function as a method of its receiver."""
-    return Function(
-        function.node,
-        function.frame,
-        receiver,
-        function.owner,
-        function.defaults,
-        function.compiled,
-        function.no_grad,
-        function.manager,
-        function.static,
-        function.bound_class,
-        function.getter,
-    )
+    return replace(function, receiver=receiver)
 
 
 def model_on_device(value: Tensor) -> Instance:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt")
 SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
-"""Folders that hold no source of the project. Hidden files and folders are left out as well."""
 MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
 LARGEST_PACKAGE = 60
@@ -99,7 +98,7 @@ class Project:
         if self.root is None:
             return frozenset()
         for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED]
+            folders[:] = filter(is_source_folder, folders)
             found.update(Path(folder, name) for name in names if name.endswith(".py"))
             if len(found) > MOST_FILES:
                 return frozenset()
@@ -327,6 +326,11 @@ def forget_oldest(kept: dict[Any, Any], most: int) -> None:
 def path_of_module(module: nodes.Module) -> Path | None:
     """Where a module's file lies, None where it has none."""
     return Path(module.file).absolute() if module.file and module.file.endswith(".py") else None
+
+
+def is_source_folder(name: str) -> bool:
+    """Whether a folder of that name may hold source of a project; hidden ones do not."""
+    return not name.startswith(".") and name not in SKIPPED
 
 
 def is_test(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -67,7 +68,8 @@ def _same_outline(before: Graph, after: Graph, at: int, built: tuple[str, int]) 
     name = _name(new)
     if shape is not None:
         words = f"{_name(shape[1])} gives {shape[1].shape}, and gave {shape[0].shape}, from the same inputs"
-        return Change(words, *_place(*shape) if _place(*shape)[0] else built, SHAPES)
+        place = _place(*shape)
+        return Change(words, *(place if place[0] else built), SHAPES)
     if old.kind == new.kind == "constant":
         user = _user(after, at)
         words = f"a constant of {_name(user)} is {new.detail}, and was {old.detail}"
@@ -184,7 +186,4 @@ def _dims(shape: str) -> list[int]:
 
 
 def _size(shape: str) -> int:
-    size = 1
-    for each in _dims(shape):
-        size *= each
-    return size
+    return math.prod(_dims(shape))
