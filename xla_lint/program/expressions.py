@@ -216,7 +216,7 @@ class Expressions(Machine):
             if known.place is Place.DEVICE:
                 return self._tensor_result(node, op, [known])
             return Tensor(Place.UNKNOWN)
-        if op == "%" and left is UNKNOWN and not isinstance(right, (Sequence, Text)):
+        if op == "%" and (left is UNKNOWN or isinstance(left, Method)) and not isinstance(right, (Sequence, Text)):
             return Number(traits=frozenset({Trait.COUNTED}))
         number = left if isinstance(left, Number) else right
         if isinstance(number, Number) and op in ARITHMETIC and UNKNOWN in (left, right):
@@ -736,6 +736,7 @@ class Expressions(Machine):
         if consumer is not None and consumer in self.loops:
             for loop in self.loops[self.loops.index(consumer) + 1 :]:
                 loop.feeds = consumer
+                consumer.loader = consumer.loader or loop.loader
 
     def _starred(self, node: nodes.Starred) -> Value:
         return self.evaluate(node.value)

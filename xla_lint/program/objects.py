@@ -45,6 +45,14 @@ def model_on_device(value: Tensor) -> Instance:
     return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
 
 
+def lineage(cls: Class) -> list[Value]:
+    """A class and its bases, in the order in which Python looks for a member."""
+    order: list[Value] = [cls]
+    for base in cls.bases:
+        order += lineage(base) if isinstance(base, Class) else [base]
+    return list(reversed(dict.fromkeys(reversed(order))))
+
+
 def library_base(cls: Class) -> str:
     """The dotted name of the library class that a class derives from, empty where there is none."""
     for base in cls.bases:

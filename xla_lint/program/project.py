@@ -157,6 +157,19 @@ class Project:
                 return None if self.is_library(found) else found
         return None
 
+    def beside(self, dotted: str, importer: Path) -> Path | None:
+        """The module beside a script, or beside its package, that hides the installed library of that name."""
+        folder = importer.parent
+        while (folder / "__init__.py") in self.files:
+            folder = folder.parent
+        parts = dotted.split(".")
+        if (folder / parts[0]) in importer.parents:
+            return None
+        found = self._below(folder, parts[:1])
+        if found is None or found.suffix != ".py" or self.is_library(found):
+            return None
+        return self._below(folder, parts)
+
     def is_library(self, path: Path) -> bool:
         """Whether a file lies in a package that is too large to be part of one program."""
         folder = path.parent if path.suffix == ".py" else path

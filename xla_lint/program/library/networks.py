@@ -282,9 +282,8 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         closure = arguments.get(0, "closure")
         if scheduler:
             if receiver.library.endswith("ReduceLROnPlateau") and arguments.positional:
-                machine.read(
-                    arguments.node, arguments.node_of(0), arguments.positional[0], How.VALUE, "ReduceLROnPlateau.step"
-                )
+                metric = arguments.positional[0]
+                machine.read(arguments.node, arguments.node_of(0), metric, How.HIDDEN, "ReduceLROnPlateau.step")
             return NONE
         loss = machine.call(closure, Arguments(arguments.node, [])) if isinstance(closure, Function) else NONE
         if receiver.prepared:
