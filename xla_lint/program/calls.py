@@ -99,13 +99,6 @@ class Calls(Expressions):
         self.spent: set[nodes.NodeNG] = set()
         """The running totals whose history `backward()` used up."""
 
-    @property
-    def function_name(self) -> str:
-        """The name of the function that runs."""
-        return self.frame.function.name if self.frame.function is not None else ""
-
-    # Calls.
-
     def call(self, callee: Value, arguments: Arguments) -> Value:
         if self.state is None:
             return UNKNOWN

@@ -12,10 +12,10 @@ from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import Slice, Truth, truth_of_number
 from xla_lint.program.index import advances
-from xla_lint.program.loops import Cut, Form, Loop
+from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical, is_foreign, is_standard
-from xla_lint.program.objects import loader_of
+from xla_lint.program.objects import note_loaders
 from xla_lint.program.state import Changes, Frame, State, current, meet_all
 from xla_lint.program.values import (
     NONE,
@@ -371,13 +371,8 @@ class Flow(Calls):
 
     def _for(self, node: nodes.For) -> None:
         iterable = self.evaluate(node.iter)
-        loop = self.loop_at(node, Form.LOOP, self.function_name)
-        self._situate(loop)
-        loop.loader = loader_of(iterable) or loop.loader
-        loop.iterable = iterable
-        for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
-            if loop not in loader.host.loops:
-                loader.host.loops.append(loop)
+        loop = self.loop_of(node)
+        note_loaders(loop, iterable)
         random = isinstance(iterable, Stream) and any(
             isinstance(o, Number) and Guard.RANDOM in truth_of_number(o).if_true for o in options(iterable.stop or NONE)
         )
@@ -391,15 +386,8 @@ class Flow(Calls):
         if random and self.operations > operations and self.state is not None:
             self.emit(HostChoice(node.iter, self.context, "loop count"))
 
-    def _situate(self, loop: Loop) -> None:
-        """Note what kind of code a loop stands in."""
-        loop.in_forward = self.in_forward
-        loop.sure = not self.rootless
-        loop.anchored = loop.sure or not self.here.grad
-
     def _while(self, node: nodes.While) -> None:
-        loop = self.loop_at(node, Form.LOOP, self.function_name)
-        self._situate(loop)
+        loop = self.loop_of(node)
         random, operations = False, self.operations
 
         def head() -> bool:
