@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xla_lint.program.scope import MARKS, Scope, may_be_in_scope
+from xla_lint.program.scope import Domain, Scope, may_be_in_scope
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
@@ -41,6 +41,17 @@ IMPORT = re.compile(
 LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.trn")
 """What a launch script says of a training job that runs on XLA."""
 SCRIPT_MARKS = (b"__main__", b"_mp_fn")
+STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
+SPEAKS = {
+    Domain.XLA: re.compile(
+        STATEMENT
+        + rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
+        rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
+        re.MULTILINE,
+    ),
+    Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
+}
+"""What the bytes of a file say that takes part in such a program by its own statements."""
 
 
 class Project:
@@ -269,12 +280,21 @@ class Project:
                 seen.add(following)
                 queue.append(following)
 
-    def speaks_xla(self, path: Path) -> bool:
-        """Whether a file, or one that it imports, bears the marks of an XLA program."""
-        return any(any(mark in self.source(part) for mark in MARKS) for part in self.reach(path))
+    def speaks(self, path: Path) -> frozenset[Domain]:
+        """What a file takes part in by its own statements, or by those of files that it imports."""
+        found = self._speaks.get(path)
+        if found is None:
+            parts = [self.source(part) for part in self.reach(path)]
+            found = frozenset(domain for domain, said in SPEAKS.items() if any(map(said.search, parts)))
+            self._speaks[path] = found
+        return found
+
+    @cached_property
+    def _speaks(self) -> dict[Path, frozenset[Domain]]:
+        return {}
 
     def entries(self, path: Path) -> list[Path]:
-        """The programs of the project that import a file: XLA programs that nobody imports, or that run as scripts.
+        """The programs of the project that import a file: of XLA or of Accelerate, run as scripts or imported by none.
 
         The nearest ones; none where the file is imported by none.
         """
@@ -295,8 +315,7 @@ class Project:
         for importer in self._walk(path, lambda p: self._importers.get(p, set())):
             if importer == path or (is_test(importer) and not tests):
                 continue
-            top = not self._importers.get(importer) or any(mark in self.source(importer) for mark in SCRIPT_MARKS)
-            if top and self.speaks_xla(importer):
+            if self.is_script(importer) and self.speaks(importer):
                 found.append(importer)
                 if len(found) == MOST_ENTRIES:
                     break
@@ -318,16 +337,29 @@ class Project:
         sources = map(self.source, self.files)
         return [source for source in sources if b"sagemaker" in source and b"entry_point" in source]
 
-    def is_part(self, path: Path) -> bool:
-        """Whether an XLA program of the project imports a file, or a launch script runs it as one."""
-        return bool(self.entries(path)) or self.is_launched(path)
+    def is_script(self, path: Path) -> bool:
+        """Whether a file is where a program begins: nobody imports it, or it says so."""
+        return not self._importers.get(path) or any(mark in self.source(path) for mark in SCRIPT_MARKS)
+
+    def domains_of(self, path: Path) -> frozenset[Domain]:
+        """What a file takes part in through others.
+
+        A program of the project imports it, a launch script runs it, or it is a script that imports an XLA module.
+        """
+        found = frozenset[Domain]().union(*map(self.speaks, self.entries(path)))
+        said = SPEAKS[Domain.XLA]
+        if self.is_launched(path) or (
+            self.is_script(path) and any(said.search(self.source(part)) for part in self.imports(path))
+        ):
+            found |= {Domain.XLA}
+        return found
 
     def may_concern(self, path: str | Path, source: bytes, scope: Scope) -> bool:
         """A cheap test: False only where no rule can have a say in a module, whatever imports it."""
         if may_be_in_scope(source, scope):
             return True
         file = Path(path).absolute()
-        return file in self.files and self.is_part(file)
+        return file in self.files and bool(self.domains_of(file))
 
 
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:
