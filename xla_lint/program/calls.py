@@ -12,7 +12,7 @@ from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
 from xla_lint.program.events import CallSite, Context, Guard, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
-from xla_lint.program.loops import Loop
+from xla_lint.program.loops import Form, Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
@@ -288,6 +288,18 @@ class Calls(Expressions):
         self.state = state
         self.loops = loops
         self.callback = before
+
+    def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
+        """Run a function that a model calls with these values whenever it runs."""
+        if function.node in self.handed or function.node in self.active or self.budget <= 0:
+            return
+        self.handed.add(function.node)
+        loops, self.loops = self.loops, []
+        state, self.state = self.here, self.here.fork()
+        self.loops.append(self.loop_at(function.node, Form.HOOK, function.name))
+        self.activate(function, self.bind_parameters(function, Arguments(node, given)))
+        self.state = state
+        self.loops = loops
 
     # Classes and instances.
 
