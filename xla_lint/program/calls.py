@@ -14,7 +14,7 @@ from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Form, Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
-from xla_lint.program.memo import Memo
+from xla_lint.program.memo import Memo, rebased
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import (
     Super,
@@ -156,7 +156,7 @@ class Calls(Expressions):
         return self.run_function(function, bound, arguments.node)
 
     def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
-        plain = self.memo.plain_key(function, bound)
+        plain = self.memo.plain_key(self, function, bound)
         if plain is not None and (result := self.memo.recall_plain(plain)) is not None:
             return result
         if self.memo.exhausted(self, function):
@@ -584,7 +584,13 @@ class Calls(Expressions):
         self.calls.append(self.site(value.function, node))
         _, frame = self.activate(value.function, dict(value.bound), consumer=loop)
         self.calls.pop()
-        return join_all(frame.yields)
+        return join_all(self._as_yielded(value, segments) for value, segments in frame.yields)
+
+    def _as_yielded(self, value: Value, segments: frozenset[int]) -> Value:
+        """What a generator's consumer gets: what was pending when it was yielded is pending there."""
+        if segments == self.here.segments:
+            return value
+        return rebased(value, dict.fromkeys(segments, max(self.here.segments)))
 
     def _iterate_instance(self, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
         if value.cls is not None and not value.model:

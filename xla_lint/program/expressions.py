@@ -742,7 +742,7 @@ class Expressions(Machine):
 
     def _yield(self, node: nodes.Yield) -> Value:
         value: Value = self.evaluate(node.value) if node.value is not None else NONE
-        self.frame.yields.append(value)
+        self.frame.yields.append((value, self.here.segments))
         self._feed()
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
@@ -751,7 +751,8 @@ class Expressions(Machine):
     def _yield_from(self, node: nodes.YieldFrom) -> Value:
         source = self.evaluate(node.value) if node.value is not None else UNKNOWN
         self._feed()
-        self.frame.yields.append(self.iterate(source, self.loop if self.frame.consumer is not None else None, node))
+        item = self.iterate(source, self.loop if self.frame.consumer is not None else None, node)
+        self.frame.yields.append((item, self.here.segments))
         return UNKNOWN
 
     def _feed(self) -> None:
@@ -760,6 +761,8 @@ class Expressions(Machine):
         if consumer is not None and consumer in self.loops:
             for loop in self.loops[self.loops.index(consumer) + 1 :]:
                 loop.feeds = consumer
+                if loop not in consumer.fed_by:
+                    consumer.fed_by.append(loop)
                 consumer.loader = consumer.loader or loop.loader
 
     def _starred(self, node: nodes.Starred) -> Value:

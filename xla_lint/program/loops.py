@@ -91,6 +91,8 @@ class Loop:
     """How often its body has been run by the analysis."""
     feeds: Loop | None = None
     """The loop that takes one item for each turn of this one, which yields them."""
+    fed_by: list[Loop] = field(default_factory=list)
+    """The loops of generators each of whose turns gives this one an item."""
     anchored: bool = True
     """False in a function without a caller in sight, outside `no_grad`: it may be part of a model."""
 
@@ -121,7 +123,7 @@ class Loop:
         An epoch loop is none, whatever barriers it holds: its work is done by the loops inside it. Nor is a loop
         that is unrolled into the graph of the step around it.
         """
-        if self.form is not Form.LOOP or self.drives:
+        if self.form is not Form.LOOP or self.drives or any(loop.drives for loop in self.fed_by):
             return True
         if self.in_forward or any(inner.drives for inner in self.inside()):
             return False

@@ -83,10 +83,13 @@ class Memo:
         most = STOP_AFTER if machine.loops or not machine.rootless else STOP_ALOOF
         return self.runs[function.node] >= most
 
-    def plain_key(self, function: Function, bound: dict[str, Value]) -> tuple[Any, ...] | None:
+    def plain_key(self, machine: Machine, function: Function, bound: dict[str, Value]) -> tuple[Any, ...] | None:
         """What decides what a function returns that has nothing to do with the device; None where a tensor is given."""
         kinds = tuple(plain_kind(value) for value in bound.values())
-        return None if None in kinds else (function.node, kinds)
+        if None in kinds:
+            return None
+        objects = any(isinstance(kind, (Instance, Class)) for kind in kinds)
+        return (function.node, kinds, machine.store.version if objects else 0)
 
     def recall_plain(self, key: tuple[Any, ...]) -> Value | None:
         """What a function that has nothing to do with the device returns, None for a new call."""

@@ -143,7 +143,8 @@ class Frame:
     """The module whose code runs; its facts are in `facts`."""
     facts: Index | None = None
     returns: list[tuple[Value, State]] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
+    yields: list[tuple[Value, frozenset[int]]] = field(default_factory=list)
+    """What it yielded, and the segments that were open then."""
     on_yield: Callable[[Value], None] | None = None
     """What runs at each `yield` of a context manager: the body of the `with` statement."""
     consumer: Loop | None = None

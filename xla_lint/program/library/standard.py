@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import How
@@ -187,6 +188,16 @@ def field(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A dataclass field's default."""
     default = arguments.keywords.get("default")
     return default if default is not None else Instance(None, "dataclasses.field", dict(arguments.keywords))
+
+
+@function("dataclasses.replace", "copy.replace")
+def replaced(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """An object like another one, but for some attributes."""
+    value = arguments.get(0)
+    if not isinstance(value, Instance):
+        return UNKNOWN
+    changes = {name: item for name, item in arguments.keywords.items() if name != "**"}
+    return replace(value, attributes={**value.attributes, **changes}, node=arguments.node)
 
 
 @function("functools.partial")
