@@ -1,0 +1,182 @@
+"""How values are followed through Python: each line says what is to be found on it, all others nothing."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.test_fixtures import expected
+from xla_lint.engine import Settings, check_module, default_symbols
+from xla_lint.program.project import Project
+from xla_lint.program.source import parse
+
+HEAD = """\
+import functools, itertools, os
+import torch, torch_xla
+import torch_xla.core.xla_model as xm
+from dataclasses import dataclass, replace
+from torch import nn
+from torch.utils.data import DataLoader
+from torch_xla.distributed.parallel_loader import MpDeviceLoader
+
+device = torch_xla.device()
+model = nn.Sequential(nn.Linear(4, 4), nn.ReLU()).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = MpDeviceLoader(DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True), device)
+
+def update(x):
+    optimizer.zero_grad()
+    loss = model(x).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+"""
+CASES = {
+    "a comprehension over a loader is a step loop": """
+        for epoch in range(3):
+            losses = [update(x) for x in loader]
+            print(torch.stack(losses).mean().item())
+            numbers = [update(x).item() for x in loader]  # expect: xla-value-read
+    """,
+    "a generator is a step loop for its consumer": """
+        def pending():
+            while True:
+                yield update(torch.ones(2, 4, device=device))
+                torch_xla.sync()
+
+        def materialised():
+            while True:
+                loss = update(torch.ones(2, 4, device=device))
+                torch_xla.sync()
+                yield loss
+
+        for loss in itertools.islice(pending(), 9):
+            print(float(loss))  # expect: xla-value-read
+        for loss in itertools.islice(materialised(), 9):
+            print(float(loss))  # expect: xla-late-read
+    """,
+    "partial binds the arguments of libraries": """
+        Quiet = functools.partial(torch.distributions.Normal, validate_args=False)
+        Checked = functools.partial(torch.distributions.Normal, scale=torch.ones(4, device=device))
+        clip = functools.partial(nn.utils.clip_grad_norm_, max_norm=1.0, error_if_nonfinite=True)
+        for x in loader:
+            Quiet(model(x), 1.0)
+            Checked(model(x))  # expect: xla-hidden-read
+            update(x)
+            clip(model.parameters())  # expect: xla-syncing-clip
+    """,
+    "partial binds the arguments of a launch": """
+        def train(index, width, steps):
+            pass
+
+        if __name__ == "__main__":
+            torch_xla.launch(functools.partial(train, width=4, steps=3), debug_single_process=True)
+            narrow = functools.partial(train, width=4)
+            torch_xla.launch(narrow, debug_single_process=True)  # expect: xla-launch-arguments
+    """,
+    "the rest of a division is periodic": """
+        for step, x in enumerate(loader):
+            loss = update(x)
+            group, rest = divmod(step, 4)
+            if rest == 0:
+                print(loss.item())  # expect: xla-periodic-read
+    """,
+    "a property of an object that was changed": """
+        @dataclass
+        class Plan:
+            step: int = 0
+
+            @property
+            def length(self):
+                return min(4, 1 + self.step)
+
+            def advance(self):
+                self.step += 1
+
+        plan = Plan()
+        for x in loader:
+            update(x[:, : plan.length])  # expect: xla-changing-shape
+            plan.advance()
+    """,
+    "a record that is replaced": """
+        @dataclass
+        class State:
+            step: int = 0
+            loss: object = None
+
+        state = State()
+        for x in loader:
+            state = replace(state, loss=update(x))
+            print(float(state.loss))  # expect: xla-value-read
+    """,
+    "hooks of a model run every step": """
+        class Watch:
+            def __init__(self):
+                self.seen = []
+
+            def largest(self, module, inputs, output):
+                self.seen.append(output.abs().max().item())  # expect: xla-value-read
+
+            def shape(self, module, inputs, output):
+                self.seen.append(tuple(output.shape))
+
+        watch = Watch()
+        model.register_forward_hook(watch.largest)
+        model[0].register_forward_hook(watch.shape)
+        for x in loader:
+            update(x)
+    """,
+    "a hook of a model on the host": """
+        def show(module, inputs, output):
+            print(output.mean().item())
+
+        other = nn.Linear(4, 1)
+        other.register_forward_hook(show)
+        other(torch.ones(2, 4))
+    """,
+    "settings in a dict": """
+        SETTINGS = {"XLA_USE_BF16": "1"}
+        for key, value in SETTINGS.items():
+            os.environ[key] = value  # expect: xla-ineffective-env
+        os.environ.update(SETTINGS)  # expect: xla-ineffective-env
+    """,
+    "a short loop with a barrier behind it": """
+        @torch.no_grad()
+        def polish(x, rounds=3):
+            for _ in range(rounds):
+                x = model(x)
+            torch_xla.sync()
+            return x
+
+        polish(torch.ones(2, 4, device=device))
+    """,
+    "a short loop without one": """
+        @torch.no_grad()
+        def polish(x, rounds=3):
+            for _ in range(rounds):  # expect: xla-missing-sync
+                x = model(x)
+            return x
+
+        polish(torch.ones(2, 4, device=device))
+    """,
+    "a schedule that converts its metric": """
+        schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+        for x in loader:
+            loss = update(x)
+            schedule.step(loss)  # expect: xla-hidden-read
+        for _ in range(90):
+            loss = update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+            schedule.step(loss)  # expect: xla-late-read
+    """,
+}
+
+
+@pytest.mark.parametrize("code", CASES.values(), ids=CASES)
+def test_case(code: str) -> None:
+    text = HEAD + textwrap.dedent(code)
+    symbols = default_symbols() | {"xla-late-read"}
+    found = check_module(parse(text, "train.py"), Project(), Settings(), symbols)
+    assert {(int(finding.node.lineno or 0), finding.rule.symbol) for finding in found} == expected(text)
