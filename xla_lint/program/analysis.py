@@ -125,12 +125,12 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
 
 def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
     """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
-    key = (entry, target)
-    if key not in project.programs:
+
+    def run() -> Run | None:
         tree = project.tree(entry)
-        project.keep_program(key, run_program(tree, project, target) if tree is not None else None)
-    found: Run | None = project.programs[key]
-    return found
+        return run_program(tree, project, target) if tree is not None else None
+
+    return project.kept((entry, target), run)
 
 
 class Roots:

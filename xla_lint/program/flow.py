@@ -625,7 +625,7 @@ class Flow(Calls):
 
     def own(self, dotted: str, level: int) -> Path | None:
         """The file or folder of the project that an import in the running module names."""
-        importer = self.project.file_of(self.module)
+        importer = self.project.importer_of(self.module)
         if importer is None or (not level and is_foreign(dotted)):
             return None
         path = self.project.resolve(dotted, level, importer)
