@@ -86,11 +86,12 @@ class TestReports:
             "symbol": "xla-value-read",
             "severity": "warning",
             "confidence": "HIGH",
+            "cell": None,
         }
         del document["findings"]
         assert document == {
             "version": 1,
-            "problems": [{"path": "broken.py", "line": 2, "message": "syntax error: invalid syntax"}],
+            "problems": [{"path": "broken.py", "line": 2, "message": "syntax error: invalid syntax", "cell": None}],
             "files": {"checked": 3, "outside_scope": 1},
         }
 

@@ -10,21 +10,16 @@ from typing import TYPE_CHECKING
 
 from xla_lint.cli.config import chosen
 from xla_lint.cli.files import find
-from xla_lint.cli.locate import located
+from xla_lint.cli.one import check_one
 from xla_lint.cli.progress import counted
-from xla_lint.cli.results import Problem, Results
-from xla_lint.engine import concerned
-from xla_lint.failures import AnalysisError, findings_of
+from xla_lint.cli.results import Outcome, Problem, Results
 from xla_lint.program.project import Project
-from xla_lint.program.source import SourceError, decode, parse, read
+from xla_lint.program.source import SourceError, read
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from astroid import nodes
-
     from xla_lint.cli.config import Choice
-    from xla_lint.rules.base import Finding
 
 STDIN = "-"
 
@@ -42,15 +37,15 @@ def check(options: Namespace) -> int:
         check_source(options.stdin_filename or "<stdin>", source, choice, results)
     found = find(path for path in options.paths if path != STDIN)
     for folder in found.empty:
-        print(f"xla-lint: {folder} holds no Python file", file=sys.stderr)
+        results.notes.append(f"{folder} holds no Python file and no notebook")
     results.problems += found.problems
     with contextlib.closing(counted(found.files)) as files:
         for path in files:
             check_file(path, choice, results)
     importlib.import_module(f"xla_lint.cli.{options.format}").write(results)
     sys.stdout.flush()
-    for problem in results.problems:
-        print(f"xla-lint: {problem}", file=sys.stderr)
+    for line in (*results.notes, *results.problems):
+        print(f"xla-lint: {line}", file=sys.stderr)
     print(results.summary, file=sys.stderr)
     return results.status
 
@@ -67,29 +62,6 @@ def check_file(path: Path, choice: Choice, results: Results) -> None:
 
 def check_source(path: str, source: bytes, choice: Choice, results: Results) -> None:
     """Check the bytes of one file and add what was found, or why they could not be checked."""
-    results.checked += 1
     project = Project.around(path)
-    if not project.may_concern(path, source, choice.settings.scope):
-        results.outside += 1
-        return
-    try:
-        text = decode(source)
-        module = parse(text, path)
-        findings = findings_of(module, project, choice.settings)
-        reported = _reported(findings, module, source, text, choice)
-    except SourceError as error:
-        results.problems.append(Problem(path, str(error), error.line))
-    except AnalysisError as error:
-        results.problems.append(Problem(path, str(error)))
-    else:
-        lines = text.split("\n")
-        results.findings += (located(finding, path, lines) for finding in reported)
-        results.outside += not findings and not concerned(module, project, choice.settings)
-
-
-def _reported(findings: list[Finding], module: nodes.Module, source: bytes, text: str, choice: Choice) -> list[Finding]:
-    if findings and b"pylint:" in source:
-        from xla_lint.cli.pragmas import permitted  # noqa: PLC0415 - few files need pylint
-
-        return permitted(findings, module, text, choice.symbols)
-    return [finding for finding in findings if finding.rule.symbol in choice.symbols]
+    concerns = project.may_concern(path, source, choice.settings.scope)
+    results.add(path, check_one(path, source, project, choice) if concerns else Outcome(outside=True))

@@ -11,15 +11,17 @@ import json
 import re
 import textwrap
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.cli.results import Problem
+from xla_lint.cli.results import Place, Problem
 from xla_lint.program.depth import TOO_DEEP, room_to_recurse
 from xla_lint.program.source import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from xla_lint.cli.results import Located
 
 SUFFIX = ".ipynb"
 FORMAT = 4
@@ -47,6 +49,8 @@ BOUND = re.compile(
     r"(?:[-+*/%&|^@]|//|\*\*|<<|>>|:)?=(?!=)"
 )
 """Names that a text, which need not be Python, may bind."""
+LINE = re.compile(r"\bline (\d+)\b(?! of [^ ]+\.py\b)")
+"""What messages say of a line of the module at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,26 @@ class Notebook:
         """The cell that holds a line of the module."""
         return next(cell for cell in reversed(self.cells) if cell.first <= line)
 
+    def in_cell(self, finding: Located) -> Located:
+        """A finding of the module, with the place in its cell; the message names cells as well."""
+        cell, place = self.cell_at(finding.place.line), finding.place
+        return replace(
+            finding,
+            cell=cell.number,
+            place=Place(
+                place.line - cell.first + 1,
+                place.column + cell.indent,
+                place.end_line - cell.first + 1,
+                place.end_column + cell.indent,
+            ),
+            source=" " * cell.indent + finding.source,
+            message=LINE.sub(lambda match: self._named(int(match[1])), finding.message),
+        )
+
+    def _named(self, line: int) -> str:
+        cell = self.cell_at(line)
+        return f"line {line - cell.first + 1} of cell {cell.number}"
+
 
 class OtherLanguageError(Exception):
     """A notebook whose cells are in another language, which the text names."""
@@ -100,7 +124,7 @@ def read_notebook(path: str, source: bytes) -> Notebook:
             notebook.problems.append(Problem(path, message, at, number))
             python = _opaque(text)
         notebook.cells.append(cell)
-        parts.append(python if python.endswith("\n") else python + "\n")
+        parts.append(python if text.endswith("\n") else python + "\n")
         line += parts[-1].count("\n")
     notebook.text = "".join(parts)
     return notebook
