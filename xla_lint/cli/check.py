@@ -8,18 +8,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xla_lint.cli.cache import Cache, default_folder
 from xla_lint.cli.config import chosen
 from xla_lint.cli.files import find
-from xla_lint.cli.one import check_one
+from xla_lint.cli.many import check_many, check_source, usable_processors
 from xla_lint.cli.progress import counted
-from xla_lint.cli.results import Outcome, Problem, Results
-from xla_lint.program.project import Project
-from xla_lint.program.source import SourceError, read
+from xla_lint.cli.results import Results
 
 if TYPE_CHECKING:
     from argparse import Namespace
-
-    from xla_lint.cli.config import Choice
 
 STDIN = "-"
 
@@ -32,36 +29,23 @@ def check(options: Namespace) -> int:
     """
     choice = chosen(options, Path.cwd())
     results = Results()
+    cache = Cache(None if options.no_cache else options.cache_dir or default_folder(), choice)
     if STDIN in options.paths:
-        source = sys.stdin.buffer.read()
-        check_source(options.stdin_filename or "<stdin>", source, choice, results)
+        path = options.stdin_filename or "<stdin>"
+        results.add(path, check_source(path, sys.stdin.buffer.read(), choice, cache))
     found = find(path for path in options.paths if path != STDIN)
-    for folder in found.empty:
-        results.notes.append(f"{folder} holds no Python file and no notebook")
+    results.notes += (f"{folder} holds no Python file and no notebook" for folder in found.empty)
     results.problems += found.problems
-    with contextlib.closing(counted(found.files)) as files:
-        for path in files:
-            check_file(path, choice, results)
+    paths = [str(path) for path in found.files]
+    checks = check_many(paths, choice, cache, options.jobs or usable_processors())
+    with contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
+        outcomes = dict(steps)
+    for path in paths:
+        results.add(path, outcomes[path])
+    cache.save()
     importlib.import_module(f"xla_lint.cli.{options.format}").write(results)
     sys.stdout.flush()
     for line in (*results.notes, *results.problems):
         print(f"xla-lint: {line}", file=sys.stderr)
     print(results.summary, file=sys.stderr)
     return results.status
-
-
-def check_file(path: Path, choice: Choice, results: Results) -> None:
-    """Check one file and add what was found, or why it could not be checked."""
-    try:
-        source = read(path)
-    except SourceError as error:
-        results.problems.append(Problem(str(path), str(error)))
-    else:
-        check_source(str(path), source, choice, results)
-
-
-def check_source(path: str, source: bytes, choice: Choice, results: Results) -> None:
-    """Check the bytes of one file and add what was found, or why they could not be checked."""
-    project = Project.around(path)
-    concerns = project.may_concern(path, source, choice.settings.scope)
-    results.add(path, check_one(path, source, project, choice) if concerns else Outcome(outside=True))

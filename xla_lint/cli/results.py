@@ -60,6 +60,8 @@ class Outcome:
     problems: list[Problem] = field(default_factory=list)
     outside: bool = False
     """Whether it belongs to no XLA program."""
+    read: bool = True
+    """Whether there is such a file, which can be read."""
     skipped: str = ""
     """Why it was not looked at, though nothing is wrong with it."""
 
@@ -81,7 +83,7 @@ class Results:
         """Add what the check of a file gave."""
         self.findings += outcome.findings
         self.problems += outcome.problems
-        self.checked += not outcome.skipped
+        self.checked += outcome.read and not outcome.skipped
         self.outside += outcome.outside
         if outcome.skipped:
             self.notes.append(f"{path}: skipped, {outcome.skipped}")

@@ -94,7 +94,7 @@ class Project:
         """Give what is asked of the project meanwhile, and what it answered."""
         return self._recorder.recording()
 
-    def holds_still(self, reads: Mapping[Question, Answer]) -> bool:
+    def still_answers(self, reads: Mapping[Question, Answer]) -> bool:
         """Whether the project gives the same answers again."""
         return all(self._answer(kind, Path(path)) == answer for (kind, path), answer in reads.items())
 
