@@ -14,6 +14,7 @@ from xla_lint.cli.files import find
 from xla_lint.cli.many import check_many, check_source, usable_processors
 from xla_lint.cli.progress import counted
 from xla_lint.cli.results import Results
+from xla_lint.program.project import Project
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -27,6 +28,7 @@ def check(options: Namespace) -> int:
     Raises:
         UsageError: an option or the configuration will not do.
     """
+    Project.forget()
     choice = chosen(options, Path.cwd())
     results = Results()
     cache = Cache(None if options.no_cache else options.cache_dir or default_folder(), choice)

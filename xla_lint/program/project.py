@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xla_lint.program.outline import Outline, Stamp, digest_of, imports_in, is_marked, is_script, launched_by
 from xla_lint.program.reads import Recorder
-from xla_lint.program.scope import DECLARATIONS, Scope, may_be_in_scope
+from xla_lint.program.scope import DECLARATIONS, Scope, may_be_in_scope, requirements
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class Project:
         """Forget every project: files may have changed."""
         cls._known.clear()
         cls._roots.clear()
+        requirements.cache_clear()
 
     # What was asked.
 
