@@ -92,6 +92,8 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     machine.rootless = True
     Roots(machine, skip).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
+    for event in loops:
+        event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     return Run(modules, [*machine.events, *loops], machine.visited)
 
