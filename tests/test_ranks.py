@@ -263,3 +263,80 @@ def test_one_process_may_decide_by_its_values() -> None:
         solve(torch_xla.device())
         """
     )
+
+
+FRAMEWORKS = {
+    "Lightning's module asks its trainer": """
+        class Lit(lightning.LightningModule):
+            net = nn.Linear(4, 1)
+
+            def training_step(self, batch, index):
+                loss = self.net(batch).mean()
+                if self.trainer.is_global_zero:
+                    print(loss.item())  # expect: xla-rank-read
+                return loss
+    """,
+    "Lightning's module knows its rank": """
+        class Lit(lightning.LightningModule):
+            net = nn.Linear(4, 1)
+
+            def training_step(self, batch, index):
+                loss = self.net(batch).mean()
+                if self.global_rank == 0 and index % 50 == 0:
+                    print(loss.item())  # expect: xla-rank-read
+                return loss
+    """,
+    "a function of one rank": """
+        @lightning.utilities.rank_zero_only
+        def show(value):
+            print(value.item())  # expect: xla-rank-read
+
+        class Lit(lightning.LightningModule):
+            net = nn.Linear(4, 1)
+
+            def training_step(self, batch, index):
+                loss = self.net(batch).mean()
+                show(loss)
+                return loss
+    """,
+    "a callback of Lightning": """
+        class Show(lightning.Callback):
+            def on_train_batch_end(self, trainer, module, outputs, batch, index):
+                if trainer.global_rank == 0:
+                    print(outputs["loss"].item())  # expect: xla-rank-read
+    """,
+    "a trainer of Transformers": """
+        class Mine(transformers.Seq2SeqTrainer):
+            def compute_loss(self, model, inputs):
+                loss = model(**inputs).loss
+                if self.is_world_process_zero():
+                    print(loss.item())  # expect: xla-rank-read
+                return loss
+    """,
+    "the arguments of a trainer": """
+        class Mine(transformers.Trainer):
+            def compute_loss(self, model, inputs):
+                loss = model(**inputs).loss
+                if self.args.process_index == 0:
+                    print(loss.item())  # expect: xla-rank-read
+                return loss
+    """,
+    "a function of Accelerate's main process": """
+        accelerator = accelerate.Accelerator()
+        model = accelerator.prepare(nn.Linear(4, 1))
+
+        @accelerator.on_main_process
+        def show(value):
+            print(value.item())  # expect: xla-rank-read
+
+        for batch in accelerator.prepare(torch.utils.data.DataLoader([torch.ones(4)] * 8)):
+            loss = model(batch).mean()
+            accelerator.backward(loss)
+            show(loss)
+    """,
+}
+
+
+@pytest.mark.parametrize("code", FRAMEWORKS.values(), ids=FRAMEWORKS)
+def test_frameworks_tell_ranks(code: str) -> None:
+    agrees("import accelerate, lightning, transformers\n" + textwrap.dedent(code))

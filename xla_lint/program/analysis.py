@@ -181,7 +181,7 @@ class Roots:
                     for member in value.members.values()
                     if isinstance(member, Function) and member.owner is value
                 )
-        return sorted(set(found), key=lambda function: int(function.node.lineno or 0))
+        return sorted(dict.fromkeys(found), key=lambda function: int(function.node.lineno or 0))
 
     def _form(self, function: Function) -> Form | None:
         if function.owner is not None and is_model(function.owner) and function.name == "forward":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.events import CallSite, Context, RankIndex
+from xla_lint.program.events import CallSite, Context, Guard, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Loop
@@ -18,6 +18,7 @@ from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import Super, bound_to, differs_between_replicas, is_model, library_base, model_on_device
 from xla_lint.program.optimizers import gradient_of
+from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
@@ -210,6 +211,8 @@ class Calls(Expressions):
         if function.no_grad:
             course.grad = False
         self.state = course
+        if function.ranked:
+            self.guard([Guard.RANK])
         if isinstance(function.node, nodes.Lambda):
             frame.returns.append((self.evaluate(function.node.body), self.here))
         else:
@@ -309,6 +312,9 @@ class Calls(Expressions):
                 return value
             if dotted == "builtins.classmethod":
                 value.bound_class = True
+                return value
+            if limits_to_one(name):
+                value.ranked = True
                 return value
         if dotted in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"):
             self.call(self.evaluate(node), Arguments(node, [value]))
@@ -449,6 +455,9 @@ class Calls(Expressions):
             if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
                 value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
                 return value.attributes[name]
+        known = attribute_of(value.library, name)
+        if known is not None:
+            return known
         getter = self.member(value.cls, "__getattr__")
         if isinstance(getter, Function):
             return UNKNOWN

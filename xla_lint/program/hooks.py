@@ -26,6 +26,21 @@ def number() -> Value:
     return NUMBER
 
 
+def trainer() -> Value:
+    """Lightning's trainer."""
+    return Instance(None, "lightning.Trainer")
+
+
+def arguments() -> Value:
+    """The arguments of a trainer of Transformers."""
+    return Instance(None, "transformers.TrainingArguments")
+
+
+def progress() -> Value:
+    """How far a trainer of Transformers has come."""
+    return Instance(None, "transformers.TrainerState")
+
+
 def anything() -> Value:
     """What the analysis does not follow."""
     return UNKNOWN
@@ -48,7 +63,7 @@ LIGHTNING = {
     "on_before_optimizer_step": (anything,),
     "on_before_zero_grad": (anything,),
 }
-LIGHTNING_CALLBACK = {name: (anything, anything, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")}
+LIGHTNING_CALLBACK = {name: (trainer, anything, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")}
 TRAINER = {
     "compute_loss": (model, batch),
     "training_step": (model, batch),
@@ -56,7 +71,7 @@ TRAINER = {
 }
 TRAINER_CALLBACK = dict.fromkeys(
     ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),
-    (anything, anything, anything),
+    (arguments, progress, anything),
 )
 HOOKS = (
     ("lightning.LightningModule", LIGHTNING),

@@ -159,15 +159,15 @@ def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
         return type(value)
     if isinstance(value, Sequence):
         if value.items is not None and len(value.items) <= MOST_ITEMS:
-            return (id(value) if not value.frozen else 0, tuple(fingerprint(i, state, depth - 1) for i in value.items))
-        return (id(value) if not value.frozen else 0, fingerprint(element_of(value), state, depth - 1))
+            return (None if value.frozen else value, tuple(fingerprint(i, state, depth - 1) for i in value.items))
+        return (None if value.frozen else value, fingerprint(element_of(value), state, depth - 1))
     if isinstance(value, Choice):
         return (Choice, tuple(fingerprint(option, state, depth - 1) for option in value.options))
     if isinstance(value, Stream):
         inner = (*value.pieces, *(() if value.source is None else (value.source,)), value.element)
         return (Stream, value.counted, tuple(fingerprint(piece, state, depth - 1) for piece in inner))
     if isinstance(value, Function):
-        return (value.node, id(value.frame), id(value.receiver))
+        return (value.node, value.frame, value.receiver)
     return value
 
 
@@ -177,7 +177,7 @@ def plain_kind(value: Value) -> Any:
         return type(value) if not isinstance(value, Number) or not value.loops | value.traits else value
     if value is UNKNOWN or value is NONE or isinstance(value, Name):
         return value
-    return id(value) if isinstance(value, (Instance, Class)) else None
+    return value if isinstance(value, (Instance, Class)) else None
 
 
 def widened(value: Value) -> Value:

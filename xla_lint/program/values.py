@@ -216,6 +216,8 @@ class Function(Value):
     """True under `classmethod`."""
     getter: bool = False
     """True under `property`."""
+    ranked: bool = False
+    """True where it does nothing on other replicas than one."""
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from xla_lint.program.library.builtin import bar_method
 from xla_lint.program.library.networks import model_method
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.machine import Arguments
+from xla_lint.program.ranks import QUESTIONS, RANK
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -141,6 +142,8 @@ def transformers_method(machine: Calls, receiver: Value, name: str, arguments: A
     """Methods of other objects of the library."""
     if name == "__init__":
         return NONE
+    if name in QUESTIONS:
+        return RANK
     machine.hand_over(arguments)
     return UNKNOWN
 
