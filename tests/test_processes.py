@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from xla_lint.cli import many
+from xla_lint.cli import many, processes
 from xla_lint.cli.main import main
 
 Captured = pytest.CaptureFixture[str]
@@ -77,13 +77,13 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 @pytest.mark.usefixtures("folder")
 def test_outcomes_are_the_same(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     begun: list[int] = []
-    before = many.ProcessPoolExecutor
+    before = processes.ProcessPoolExecutor
 
-    def noted(processes: int, *rest: object, **named: object) -> object:
-        begun.append(processes)
-        return before(processes, *rest, **named)  # type: ignore[call-overload]
+    def noted(most: int, *rest: object, **named: object) -> object:
+        begun.append(most)
+        return before(most, *rest, **named)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(many, "ProcessPoolExecutor", noted)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", noted)
     assert main(["check", ".", *SHARED]) == 2
     one = capsys.readouterr()
     assert one.out.count("xla-value-read") == 12
@@ -99,7 +99,7 @@ def test_a_crash_is_reported_and_loses_nothing(folder: Path) -> None:
     (folder / "crash.py").write_text(PROGRAM)
     output, errors = start().communicate()
     assert output.count("xla-value-read") == 12
-    assert f"xla-lint: crash.py: {many.CRASHED}" in errors
+    assert f"xla-lint: crash.py: {processes.CRASHED}" in errors
     assert "broken.py:2: syntax error" in errors
     assert errors.splitlines()[-1] == "12 findings in 12 files (14 files checked, 2 problems)"
 

@@ -82,7 +82,7 @@ class Cache:
         if store is None:
             name = digest_of(f"{project.root}\n{self._choice}".encode())
             store = self._stores[project.root] = Store(self._folder / f"{name}.json", project)
-        elif store.project is not project:
+        else:
             store.meet(project)
         return store
 
@@ -95,15 +95,17 @@ class Store:
         self._fresh: dict[str, Any] = {}
         """What this run found, by the absolute path of the file."""
         self._held = self._load()
+        self._outlines: dict[Path, Outline] = {}
         self.meet(project)
 
     def meet(self, project: Project) -> None:
         """Tell a project what is known of its files, those left out that have changed since."""
-        self.project = project
+        if self._outlines is project.outlines:
+            return
+        self._outlines, self._shape = project.outlines, project.shape
         if self._held.get("shape") != project.shape:
             self._held = {"results": {}, "outlines": {}}
-        elif not project.outlines:
-            project.outlines.update(_unchanged(self._held["outlines"]))
+        project.outlines.update(_unchanged(self._held["outlines"]))
         self._known = len(project.outlines)
 
     def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
@@ -124,19 +126,18 @@ class Store:
 
     def save(self) -> None:
         """Write the store, where this run has learned something."""
-        project = self.project
-        if not self._fresh and len(project.outlines) == self._known:
+        if not self._fresh and len(self._outlines) == self._known:
             return
         others = self._load()
-        results = others["results"] if others.get("shape") == project.shape else {}
+        results = others["results"] if others.get("shape") == self._shape else {}
         results = {path: entry for path, entry in results.items() if Path(path).exists()}
         now = time.time_ns()
         outlines = {
             os.fspath(path): _listed(outline)
-            for path, outline in project.outlines.items()
+            for path, outline in self._outlines.items()
             if outline.stamp is not None and now - max(outline.stamp.modified, outline.stamp.changed) > SETTLED
         }
-        held = {"shape": project.shape, "results": {**results, **self._fresh}, "outlines": outlines}
+        held = {"shape": self._shape, "results": {**results, **self._fresh}, "outlines": outlines}
         body = json.dumps(held).encode()
         with contextlib.suppress(OSError):
             _replace(self._path, f"{_fingerprint()} {digest_of(body)}\n".encode() + body)

@@ -6,10 +6,6 @@ The outcomes are the same whatever the cache knows and however many processes th
 from __future__ import annotations
 
 import os
-import signal
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.one import check_one
@@ -26,9 +22,6 @@ if TYPE_CHECKING:
 
 WORTHWHILE = 24
 """With fewer files to analyse than this, more processes cost more time than they save."""
-BLOCKS = 4
-"""How many blocks of files each process is given, so that none waits long for the last one."""
-CRASHED = "the process that checked it crashed; please report this line together with the file"
 
 
 class Checked(NamedTuple):
@@ -58,8 +51,7 @@ def check_many(
             pending.append(path)
         else:
             yield path, known
-    several = processes > 1 and len(pending) >= WORTHWHILE
-    for checked in _shared(pending, choice, processes) if several else (_check(path, choice) for path in pending):
+    for checked in _pending(pending, choice, processes):
         cache.keep(Project.around(checked.path), checked.path, checked.source, checked.outcome, checked.reads)
         yield checked.path, checked.outcome
 
@@ -77,6 +69,15 @@ def check_source(path: str, source: bytes, choice: Choice, cache: Cache) -> Outc
 def usable_processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pending(paths: list[str], choice: Choice, processes: int) -> Iterator[Checked]:
+    if processes == 1 or len(paths) < WORTHWHILE:
+        yield from (check_file(path, choice) for path in paths)
+    else:
+        from xla_lint.cli.processes import shared  # noqa: PLC0415 - few runs need processes
+
+        yield from shared(paths, choice, processes)
 
 
 def _known(path: str, source: bytes, choice: Choice, cache: Cache) -> Outcome | None:
@@ -99,45 +100,9 @@ def _analysed(path: str, source: bytes, choice: Choice) -> Checked:
     return Checked(path, source, outcome, reads)
 
 
-def _check(path: str, choice: Choice) -> Checked:
+def check_file(path: str, choice: Choice) -> Checked:
+    """Check one file, whatever is known of it."""
     try:
         return _analysed(path, read(path), choice)
     except SourceError as error:
         return Checked(path, b"", _unreadable(path, error), {})
-
-
-def _shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Checked]:
-    """Check files in several processes; where one crashes, what is left is checked file by file."""
-    size = -(-len(paths) // (processes * BLOCKS))
-    blocks = [paths[start : start + size] for start in range(0, len(paths), size)]
-    left: list[str] = []
-    with _pool(processes) as pool:
-        futures = {pool.submit(_check_block, block, choice): block for block in blocks}
-        for future in as_completed(futures):
-            if isinstance(future.exception(), BrokenProcessPool):
-                left += futures[future]
-            else:
-                yield from future.result()
-    while left:
-        with _pool(1) as pool:
-            try:
-                while left:
-                    yield pool.submit(_check, left[0], choice).result()
-                    del left[0]
-            except BrokenProcessPool:
-                yield Checked(left[0], b"", Outcome(problems=[Problem(left[0], CRASHED)]), {})
-                del left[0]
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end at once where the user interrupts."""
-    pool = ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _check_block(paths: Sequence[str], choice: Choice) -> list[Checked]:
-    return [_check(path, choice) for path in paths]
