@@ -96,17 +96,22 @@ class Store:
         """What this run found, by the absolute path of the file."""
         self._held = self._load()
         self._outlines: dict[Path, Outline] = {}
+        self._known = 0
+        """How many outlines are in the file."""
         self.meet(project)
 
     def meet(self, project: Project) -> None:
         """Tell a project what is known of its files, those left out that have changed since."""
         if self._outlines is project.outlines:
             return
-        self._outlines, self._shape = project.outlines, project.shape
         if self._held.get("shape") != project.shape:
             self._held = {"results": {}, "outlines": {}}
-        project.outlines.update(_unchanged(self._held["outlines"]))
-        self._known = len(project.outlines)
+        if self._outlines:
+            project.outlines.update(self._outlines)
+        else:
+            project.outlines.update(_unchanged(self._held["outlines"]))
+            self._known = len(project.outlines)
+        self._outlines, self._shape = project.outlines, project.shape
 
     def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
         """What is known of a file with these bytes, None where it must be checked."""
