@@ -47,44 +47,49 @@ def check_module(
     `symbols` limits the rules that run; None runs every one, advice included.
     """
     own = domains(module, settings.scope)
-    imported = is_imported(module, project)
-    found = own | {Domain.XLA} if imported else own
-    speaking = [rule for rule in all_rules() if Domain.XLA in found or rule.domain in found]
-    speaking = [rule for rule in speaking if symbols is None or rule.symbol in symbols]
-    if not speaking:
+    taken = taken_part(module, project)
+    if not own and not taken:
         return []
     target = settings.target or target_version(project)
     findings = [
         finding
-        for program in analyse(module, project, target, alone=bool(own) or not imported)
-        for finding in findings_in(program, speaking, bool(own))
+        for program in analyse(module, project, target, alone=bool(own) or not taken)
+        for finding in findings_in(
+            program, own, taken if program.entry is None else project.speaks(program.entry), symbols
+        )
     ]
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
     return [unique[place] for place in sorted(unique)]
 
 
-def is_imported(module: nodes.Module, project: Project) -> bool:
-    """Whether an XLA program of the project imports a module, or a launch script runs it as one."""
+def taken_part(module: nodes.Module, project: Project) -> frozenset[Domain]:
+    """What a module takes part in because other modules import it, or a launch script runs it."""
     path = project.file_of(module)
-    return path is not None and project.is_part(path)
+    return project.domains_of(path) if path is not None else frozenset()
 
 
 def concerned(module: nodes.Module, project: Project, settings: Settings) -> bool:
     """Whether any rule has a say in a module."""
-    return bool(domains(module, settings.scope)) or is_imported(module, project)
+    return bool(domains(module, settings.scope) or taken_part(module, project))
 
 
-def findings_in(program: Program, speaking: list[type[Rule]], own: bool) -> Iterator[Finding]:
+def findings_in(
+    program: Program, own: frozenset[Domain], through: frozenset[Domain], symbols: Collection[str] | None
+) -> Iterator[Finding]:
     """What the rules say of the module that is checked, as part of one program.
 
-    `own` tells whether the module belongs to an XLA program by its own imports; else messages say through which one.
+    The module takes part in `own` by its own imports, and in `through` by the program: then messages say which one.
     """
+    found = own | through
     listeners: dict[type[Event], list[Rule]] = defaultdict(list)
-    for rule in [kind(program) for kind in speaking]:
-        for event_type in rule.listens:
-            listeners[event_type].append(rule)
-    via = "" if own or program.entry is None else f" (part of the XLA program {program.entry.name})"
+    for kind in all_rules():
+        if (Domain.XLA in found or kind.domain in found) and (symbols is None or kind.symbol in symbols):
+            rule = kind(program)
+            for event_type in rule.listens:
+                listeners[event_type].append(rule)
+    name = "XLA program" if Domain.XLA in through else "program"
+    via = "" if own or program.entry is None else f" (part of the {name} {program.entry.name})"
     for event in program.events:
         for rule in listeners[type(event)]:
             for finding in rule.check(event):

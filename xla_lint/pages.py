@@ -25,6 +25,8 @@ COLUMNS = {
     **{counter.value: counter.value for counter in Counter},
     "barriers": "barriers",
     "callbacks": "callbacks run",
+    "updates": "updates of parameters",
+    "lowered": "layers computed in 16 bits",
     "graph_growth": "nodes added to the graph",
     "history_growth": "autograd nodes kept",
     "run_compiles": "compiles of the whole run",

@@ -67,6 +67,9 @@ CLAIMS: dict[str, dict[str, Relation]] = {
     "xla-foreign-grad-scaler": {"executions": more, "reads": more},
     "xla-syncing-optimizer": {"executions": more, "reads": more},
     "xla-syncing-clip": {"executions": more, "reads": more},
+    "xla-stale-optimizer": {"updates": none},
+    "xla-foreign-autocast": {"lowered": none},
+    "xla-redundant-transfer": {"executions": same, "reads": same, "compiles": same},
     "xla-torch-save": {"reads": more, "executions": same},
     "xla-rank-read": {"executions": more, "reads": same},
 }

@@ -50,9 +50,8 @@ def measure(fixtures: list[Path]) -> dict[Path, Figures]:
 def compare(few: Counts, many: Counts) -> Figures:
     """The figures of a fixture from the counts of its two runs.
 
-    `compiles`, `executions`, `reads`, `barriers` and `callbacks` are per step, `graph_growth` and `history_growth` the
-    nodes that each step adds to the largest graph and to the autograd history. `run_compiles` and `graph` are those of
-    the long run as a whole.
+    `graph_growth` and `history_growth` are the nodes that each step adds to the largest graph and to the autograd
+    history, `run_compiles` and `graph` those of the long run as a whole; all others are per step.
     """
     short, long = asdict(few), asdict(many)
     slopes = {name: (long[name] - short[name]) / (MANY - FEW) for name in long}

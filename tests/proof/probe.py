@@ -15,6 +15,8 @@ import torch
 import torch_xla
 import torch_xla.core.xla_model as xm
 import torch_xla.debug.metrics as met
+from torch.nn.modules.module import register_module_forward_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +38,10 @@ class Counts:
     """Nodes of the largest graph that was compiled or looked up."""
     history: int = 0
     """Autograd nodes that live tensors held on to, at the barrier where they were most."""
+    updates: int = 0
+    """Steps of optimizers that had a gradient to follow."""
+    lowered: int = 0
+    """Calls of layers whose result has 16 bits a number."""
 
 
 def count(fixture: Path, steps: int) -> Counts:
@@ -43,6 +49,8 @@ def count(fixture: Path, steps: int) -> Counts:
     counts = Counts()
     torch_xla.sync = _after(torch_xla.sync, functools.partial(_note_history, counts))
     xm.add_step_closure = _counting(xm.add_step_closure, counts)
+    register_optimizer_step_post_hook(functools.partial(_note_update, counts))
+    register_module_forward_hook(functools.partial(_note_precision, counts))
     logging.getLogger().handlers = [logging.StreamHandler(io.StringIO())]
     main = _load(fixture)
     gc.collect()
@@ -110,3 +118,12 @@ def _note_history(counts: Counts) -> None:
             seen.add(node)
             waiting.extend(before for before, _ in node.next_functions if before is not None)
     counts.history = max(counts.history, len(seen))
+
+
+def _note_update(counts: Counts, optimizer: torch.optim.Optimizer, *_: object) -> None:
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    counts.updates += any(parameter.grad is not None for parameter in parameters)
+
+
+def _note_precision(counts: Counts, _layer: torch.nn.Module, _given: object, result: object) -> None:
+    counts.lowered += isinstance(result, torch.Tensor) and result.dtype in (torch.bfloat16, torch.float16)

@@ -12,11 +12,19 @@ from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
 from xla_lint.program.events import CallSite, Context, Guard, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
-from xla_lint.program.loops import Loop
+from xla_lint.program.loops import Form, Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo
 from xla_lint.program.names import canonical
-from xla_lint.program.objects import Super, bound_to, differs_between_replicas, is_model, library_base, model_on_device
+from xla_lint.program.objects import (
+    Super,
+    bound_to,
+    differs_between_replicas,
+    is_model,
+    library_base,
+    lineage,
+    model_on_device,
+)
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
@@ -90,13 +98,6 @@ class Calls(Expressions):
         """Each running total of tensors with history: its target, the loops around it, its context."""
         self.spent: set[nodes.NodeNG] = set()
         """The running totals whose history `backward()` used up."""
-
-    @property
-    def function_name(self) -> str:
-        """The name of the function that runs."""
-        return self.frame.function.name if self.frame.function is not None else ""
-
-    # Calls.
 
     def call(self, callee: Value, arguments: Arguments) -> Value:
         if self.state is None:
@@ -287,6 +288,18 @@ class Calls(Expressions):
         self.loops = loops
         self.callback = before
 
+    def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
+        """Run a function that a model calls with these values whenever it runs."""
+        if function.node in self.handed or function.node in self.active or self.budget <= 0:
+            return
+        self.handed.add(function.node)
+        loops, self.loops = self.loops, []
+        state, self.state = self.here, self.here.fork()
+        self.loops.append(self.loop_at(function.node, Form.HOOK, function.name))
+        self.activate(function, self.bind_parameters(function, Arguments(node, given)))
+        self.state = state
+        self.loops = loops
+
     # Classes and instances.
 
     def decorate(self, value: Value, node: nodes.NodeNG) -> Value:
@@ -368,14 +381,10 @@ class Calls(Expressions):
         """A member of a class or of its bases in the project; None where no class in sight defines it."""
         if cls is None:
             return None
-        if name in cls.members:
-            return cls.members[name]
-        for base in cls.bases:
-            if isinstance(base, Class):
-                found = self.member(base, name)
-                if found is not None:
-                    return found
-        return None
+        if name in cls.members or not cls.bases:
+            return cls.members.get(name)
+        classes = (base for base in lineage(cls) if isinstance(base, Class))
+        return next((base.members[name] for base in classes if name in base.members), None)
 
     def call_instance(self, instance: Instance, arguments: Arguments) -> Value:
         """The result of calling an object: a model's `forward`, or `__call__`."""
@@ -484,11 +493,13 @@ class Calls(Expressions):
         return Method(value, name)
 
     def _super_attribute(self, value: Super, name: str) -> Value:
-        for base in value.owner.bases:
-            if isinstance(base, Class):
-                member = self.member(base, name)
-                if isinstance(member, Function):
-                    return bound_to(member, value.receiver)
+        cls = value.receiver.cls if isinstance(value.receiver, Instance) else value.receiver
+        order = lineage(cls) if isinstance(cls, Class) else []
+        after = order[order.index(value.owner) + 1 :] if value.owner in order else lineage(value.owner)[1:]
+        for base in after:
+            member = base.members.get(name) if isinstance(base, Class) else None
+            if isinstance(member, Function):
+                return bound_to(member, value.receiver)
         return Method(value.receiver, name)
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
@@ -510,11 +521,12 @@ class Calls(Expressions):
         return value.like(unsettled=False)
 
     def counters(self, cls: Class) -> frozenset[str]:
-        """The attributes that a class's methods count up or down."""
+        """The attributes that the methods of a class and of its bases count up or down."""
         found = self._counters.get(cls.node)
         if found is None:
-            facts = cls.frame.facts
-            found = self._counters[cls.node] = facts.counted(cls.node) if facts is not None else frozenset()
+            classes = [base for base in lineage(cls) if isinstance(base, Class) and base.frame.facts is not None]
+            names = (base.frame.facts.counted(base.node) for base in classes if base.frame.facts is not None)
+            found = self._counters[cls.node] = frozenset[str]().union(*names)
         return found
 
     # Iteration and context managers.

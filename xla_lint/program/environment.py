@@ -53,7 +53,7 @@ def settings(node: nodes.NodeNG) -> Iterator[Setting]:
         if function in SETTERS and len(node.args) == 2:
             yield node.args[0], node.args[1]
         elif function == f"{ENVIRONMENT}.update":
-            for argument in node.args:
+            for argument in map(display_of, node.args):
                 if isinstance(argument, nodes.Dict):
                     yield from entries(argument)
             for keyword in node.keywords:
@@ -112,17 +112,22 @@ def displayed(node: nodes.NodeNG) -> list[tuple[nodes.NodeNG, ...]]:
     Each item is given as its parts: a pair has two.
     """
     if isinstance(node, nodes.Name):
-        bindings = bindings_of(node)
-        value = assigned_value(bindings[0]) if len(bindings) == 1 else None
-        return displayed(value) if value is not None and not isinstance(value, nodes.Name) else []
+        return displayed(value) if (value := display_of(node)) is not node else []
     if isinstance(node, nodes.Call) and isinstance(node.func, nodes.Attribute) and node.func.attrname == "items":
-        owner = node.func.expr
+        owner = display_of(node.func.expr)
         return list(entries(owner)) if isinstance(owner, nodes.Dict) else []
     if isinstance(node, nodes.Dict):
         return [(key,) for key, _ in entries(node)]
     items: list[Any] = node.elts if isinstance(node, (nodes.List, nodes.Tuple, nodes.Set)) else []
     rows: list[list[Any]] = [item.elts if isinstance(item, nodes.Tuple) else [item] for item in items]
     return [tuple(row) for row in rows]
+
+
+def display_of(node: nodes.NodeNG) -> nodes.NodeNG:
+    """What a name that is assigned once stands for, where that is no name again; else the expression itself."""
+    bindings = bindings_of(node) if isinstance(node, nodes.Name) else []
+    value = assigned_value(bindings[0]) if len(bindings) == 1 else None
+    return node if value is None or isinstance(value, nodes.Name) else value
 
 
 def is_late(spot: Spot, imported: list[Spot], called: dict[str, Spot]) -> bool:

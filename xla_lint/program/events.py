@@ -114,6 +114,8 @@ class How(enum.Enum):
     VALUE = "value"
     FORMAT = "format"
     BRANCH = "branch"
+    HIDDEN = "hidden"
+    """Inside a call that does not look like it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

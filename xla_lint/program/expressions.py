@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,8 +13,9 @@ from astroid import nodes
 
 from xla_lint.program.events import Changing, DataShape, Guard, HandPadding, HostChoice, How, RankIndex
 from xla_lint.program.imports import is_none_constant
+from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, Machine, device_tensors
-from xla_lint.program.objects import differs_between_replicas
+from xla_lint.program.objects import differs_between_replicas, loader_of, note_loaders
 from xla_lint.program.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.uses import MODEL_METHODS, path_of
 from xla_lint.program.values import (
@@ -216,7 +218,7 @@ class Expressions(Machine):
             if known.place is Place.DEVICE:
                 return self._tensor_result(node, op, [known])
             return Tensor(Place.UNKNOWN)
-        if op == "%" and left is UNKNOWN and not isinstance(right, (Sequence, Text)):
+        if op == "%" and (left is UNKNOWN or isinstance(left, Method)) and not isinstance(right, (Sequence, Text)):
             return Number(traits=frozenset({Trait.COUNTED}))
         number = left if isinstance(left, Number) else right
         if isinstance(number, Number) and op in ARITHMETIC and UNKNOWN in (left, right):
@@ -672,13 +674,35 @@ class Expressions(Machine):
                 self.bind(clause.target, item)
                 element()
             return True
-        self.bind(clause.target, self.iterate(source, None, clause.iter))
-        for test in clause.ifs:
+        if loader_of(source) is not None:
+            with self._turn(clause.parent or clause, source) as loop:
+                self._inside_clause(generators, position, element, self.iterate(source, loop, clause.iter))
+            return False
+        exact = self._inside_clause(generators, position, element, self.iterate(source, None, clause.iter))
+        return exact and isinstance(source, Sequence) and source.items is not None and len(source.items) == 1
+
+    def _inside_clause(
+        self, generators: list[nodes.Comprehension], position: int, element: Callable[[], None], item: Value
+    ) -> bool:
+        self.bind(generators[position].target, item)
+        for test in generators[position].ifs:
             truth = self.truth(test)
             self.guard(truth.if_true)
             self.narrow(truth.narrow_true)
-        exact = self._clause(generators, position + 1, element)
-        return exact and isinstance(source, Sequence) and source.items is not None and len(source.items) == 1
+        return self._clause(generators, position + 1, element)
+
+    @contextmanager
+    def _turn(self, comprehension: nodes.NodeNG, loader: Value) -> Iterator[Loop]:
+        """Stand inside the loop that a comprehension over a loader is."""
+        loop = self.loop_of(comprehension)
+        note_loaders(loop, loader)
+        loop.turn += 1
+        outer, self.here.cut = self.here.cut, Cut.NEVER
+        with self.inside(loop):
+            yield loop
+        if self.state is not None:
+            loop.cut = self.here.cut
+            self.here.cut = max(outer, loop.cut)
 
     def _joined(self, node: nodes.JoinedStr) -> Value:
         ranked = False
@@ -736,6 +760,7 @@ class Expressions(Machine):
         if consumer is not None and consumer in self.loops:
             for loop in self.loops[self.loops.index(consumer) + 1 :]:
                 loop.feeds = consumer
+                consumer.loader = consumer.loader or loop.loader
 
     def _starred(self, node: nodes.Starred) -> Value:
         return self.evaluate(node.value)

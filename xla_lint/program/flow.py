@@ -12,10 +12,10 @@ from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import Slice, Truth, truth_of_number
 from xla_lint.program.index import advances
-from xla_lint.program.loops import Cut, Form, Loop
+from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
-from xla_lint.program.names import canonical, is_foreign
-from xla_lint.program.objects import loader_of
+from xla_lint.program.names import canonical, is_foreign, is_standard
+from xla_lint.program.objects import note_loaders
 from xla_lint.program.state import Changes, Frame, State, current, meet_all
 from xla_lint.program.values import (
     NONE,
@@ -76,7 +76,7 @@ class Flow(Calls):
         super().__init__(module, project, target, budget, assume_device=assume_device)
         self._turns: dict[nodes.NodeNG, dict[Loop, int]] = {}
         self._confirmed: set[tuple[nodes.NodeNG, Loop]] = set()
-        self._numbers: dict[nodes.NodeNG, tuple[list[tuple[str, bool]], list[str]]] = {}
+        self._numbers: dict[nodes.NodeNG, tuple[list[tuple[str, bool]], list[tuple[nodes.NodeNG, str]]]] = {}
 
     def run(self, body: Iterable[nodes.NodeNG]) -> None:
         for node in body:
@@ -371,13 +371,8 @@ class Flow(Calls):
 
     def _for(self, node: nodes.For) -> None:
         iterable = self.evaluate(node.iter)
-        loop = self.loop_at(node, Form.LOOP, self.function_name)
-        self._situate(loop)
-        loop.loader = loader_of(iterable) or loop.loader
-        loop.iterable = iterable
-        for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
-            if loop not in loader.host.loops:
-                loader.host.loops.append(loop)
+        loop = self.loop_of(node)
+        note_loaders(loop, iterable)
         random = isinstance(iterable, Stream) and any(
             isinstance(o, Number) and Guard.RANDOM in truth_of_number(o).if_true for o in options(iterable.stop or NONE)
         )
@@ -391,15 +386,8 @@ class Flow(Calls):
         if random and self.operations > operations and self.state is not None:
             self.emit(HostChoice(node.iter, self.context, "loop count"))
 
-    def _situate(self, loop: Loop) -> None:
-        """Note what kind of code a loop stands in."""
-        loop.in_forward = self.in_forward
-        loop.sure = not self.rootless
-        loop.anchored = loop.sure or not self.here.grad
-
     def _while(self, node: nodes.While) -> None:
-        loop = self.loop_at(node, Form.LOOP, self.function_name)
-        self._situate(loop)
+        loop = self.loop_of(node)
         random, operations = False, self.operations
 
         def head() -> bool:
@@ -462,18 +450,18 @@ class Flow(Calls):
         env = self.here.env
         known = self._numbers.get(node)
         if known is None:
-            known = self._numbers[node] = (assigned_numbers(node), counted_attributes(node))
+            known = self._numbers[node] = (assigned_numbers(node), counted_slots(node))
         names, attributes = known
         for name, counts in names:
             value = env.get(name)
             if isinstance(value, (Number, Choice)):
                 env[name] = join_all(widened(option, loop if counts else None) for option in options(value))
-        instance = env.get("self")
-        if isinstance(instance, Instance):
-            for name in attributes:
-                value = instance.attributes.get(name)
+        for owner, name in attributes:
+            for holder in options(self.quietly(owner)):
+                slots = slots_of(holder)
+                value = slots.get(name)
                 if isinstance(value, Number):
-                    self.store.put(instance.attributes, name, Number(None, value.loops | {loop}))
+                    self.store.put(slots, name, Number(None, value.loops | {loop}))
 
     def _carries(self, before: State, end: State, mark: int) -> bool:
         """Whether something that lived before the turn is of another kind after it, and on the device, or a loader."""
@@ -613,8 +601,12 @@ class Flow(Calls):
         for name, alias in node.names:
             if name == "*":
                 self._import_all(path)
+                continue
+            dotted = canonical(f"{module}.{name}")
+            inside = self.own(name, level) if path is None and not node.modname else None
+            if inside is not None:
+                self.here.env[alias or name] = Imported(inside, "", dotted)
             else:
-                dotted = canonical(f"{module}.{name}")
                 self.here.env[alias or name] = Name(dotted) if path is None else Imported(path, name, dotted)
 
     def _import_all(self, path: Path | None) -> None:
@@ -626,9 +618,12 @@ class Flow(Calls):
     def own(self, dotted: str, level: int) -> Path | None:
         """The file or folder of the project that an import in the running module names."""
         importer = self.project.importer_of(self.module)
-        if importer is None or (not level and is_foreign(dotted)):
+        if importer is None:
             return None
-        path = self.project.resolve(dotted, level, importer)
+        if not level and is_foreign(dotted):
+            path = None if is_standard(dotted) else self.project.beside(dotted, importer)
+        else:
+            path = self.project.resolve(dotted, level, importer)
         return None if path == importer else path
 
     def load(self, path: Path) -> Frame | None:
@@ -780,15 +775,32 @@ def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
     return list(found.items())
 
 
-def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
-    """The attributes of `self` that a loop's body counts up."""
+def counted_slots(node: nodes.For | nodes.While) -> list[tuple[nodes.NodeNG, str]]:
+    """What a loop's body counts up in objects and dicts: the expression of the holder, and the attribute or key."""
     found = []
     for item in node.nodes_of_class((nodes.AugAssign, nodes.Assign)):
         target = item.target if isinstance(item, nodes.AugAssign) else item.targets[0]
-        counts = isinstance(item, nodes.AugAssign) or advances(item.value, target.as_string())
-        if counts and isinstance(target, nodes.AssignAttr) and target.as_string().startswith("self."):
-            found.append(target.attrname)
+        if not isinstance(item, nodes.AugAssign) and not advances(item.value, target.as_string()):
+            continue
+        if isinstance(target, nodes.AssignAttr) and is_path(target.expr):
+            found.append((target.expr, str(target.attrname)))
+        elif isinstance(target, nodes.Subscript) and is_path(target.value) and isinstance(target.slice, nodes.Const):
+            found.append((target.value, target.slice.value))
     return found
+
+
+def is_path(node: nodes.NodeNG) -> bool:
+    """Whether an expression is a name, or a chain of attributes of one."""
+    while isinstance(node, nodes.Attribute):
+        node = node.expr
+    return isinstance(node, nodes.Name)
+
+
+def slots_of(holder: Value) -> dict[str, Value]:
+    """What an object or a dict holds, by attribute or key."""
+    if isinstance(holder, Instance):
+        return holder.attributes
+    return holder.entries if isinstance(holder, Mapping) else {}
 
 
 def is_made(value: Value, around: Loop) -> bool:

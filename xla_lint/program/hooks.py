@@ -63,7 +63,7 @@ LIGHTNING = {
     "on_before_optimizer_step": (anything,),
     "on_before_zero_grad": (anything,),
 }
-LIGHTNING_CALLBACK = {name: (trainer, anything, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")}
+LIGHTNING_CALLBACK = {name: (trainer, model, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")}
 TRAINER = {
     "compute_loss": (model, batch),
     "training_step": (model, batch),

@@ -26,6 +26,8 @@ class Index:
         """The functions that hold a loop, in themselves or in a function inside."""
         self.flags: set[str] = set()
         """The names and attributes that a test asks to know whether the program runs on XLA."""
+        self.asks_for_xla = False
+        """True where a call asks for `accelerator="tpu"` or `strategy="xla"`."""
         self._bound: dict[str, set[str]] = {}
         self._aliases: list[tuple[str, str]] = []
         self._own: dict[nodes.NodeNG, Uses] = {}
@@ -45,6 +47,7 @@ class Index:
                 continue
             if isinstance(node, nodes.Call):
                 note_call(node, self._own.setdefault(scope, {}))
+                self.asks_for_xla |= asks_for_xla(node)
             elif isinstance(node, nodes.Attribute):
                 self.mentioned.add(node.attrname)
             elif isinstance(node, SCOPES):
@@ -123,6 +126,16 @@ def is_flag_for_xla(node: nodes.If) -> bool:
     """Whether a test asks a flag, and only the branch where it is set turns to XLA."""
     flag = isinstance(node.test, (nodes.Name, nodes.Attribute))
     return flag and reaches_for_xla(node.body) and not reaches_for_xla(node.orelse)
+
+
+def asks_for_xla(call: nodes.Call) -> bool:
+    """Whether a call asks for a TPU, as the trainers of Lightning are asked."""
+    return any(
+        keyword.arg in ("accelerator", "strategy")
+        and isinstance(keyword.value, nodes.Const)
+        and str(keyword.value.value).startswith(("tpu", "xla"))
+        for keyword in call.keywords
+    )
 
 
 def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:

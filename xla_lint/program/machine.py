@@ -211,6 +211,21 @@ class Machine(ABC):
                 parent.children.append(loop)
         return loop
 
+    @property
+    def function_name(self) -> str:
+        """The name of the function that runs."""
+        return self.frame.function.name if self.frame.function is not None else ""
+
+    # Calls.
+
+    def loop_of(self, node: nodes.NodeNG) -> Loop:
+        """The loop that a statement or a comprehension is, in this context."""
+        loop = self.loop_at(node, Form.LOOP, self.function_name)
+        loop.in_forward = self.in_forward
+        loop.sure = not self.rootless
+        loop.anchored = loop.sure or not self.here.grad
+        return loop
+
     def loop_contexts(self) -> Iterator[tuple[Loop, Context]]:
         """Every loop that was run, with the context in which it stands."""
         for loop in self._loops.values():

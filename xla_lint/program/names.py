@@ -67,7 +67,7 @@ KNOWN_PACKAGES = frozenset(
     "sentencepiece tiktoken regex jax jaxtyping flax optax colorama termcolor tabulate packaging setuptools "
     "pytest hypothesis fire click typer attr attrs pydantic loguru six joblib h5py google".split()
 )
-"""Packages that are surely no part of the project under analysis."""
+"""Packages that are no part of the project under analysis, unless a module of that name lies beside a script."""
 
 
 @lru_cache(maxsize=4096)
@@ -94,6 +94,11 @@ def canonical(dotted: str) -> str:
     if module.startswith(("pytorch_lightning.", "lightning.pytorch.")):
         return "lightning." + dotted.split(".", 1)[1].removeprefix("pytorch.")
     return dotted
+
+
+def is_standard(dotted: str) -> bool:
+    """True for a name of Python's own library."""
+    return dotted.partition(".")[0] in STANDARD
 
 
 def is_foreign(dotted: str) -> bool:

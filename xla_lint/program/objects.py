@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from xla_lint.program.values import (
     Choice,
@@ -21,6 +22,9 @@ from xla_lint.program.values import (
     Value,
     options,
 )
+
+if TYPE_CHECKING:
+    from xla_lint.program.loops import Loop
 
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
@@ -43,6 +47,14 @@ def bound_to(function: Function, receiver: Value) -> Function:
 def model_on_device(value: Tensor) -> Instance:
     """The model that an unsettled value turned out to be."""
     return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
+
+
+def lineage(cls: Class) -> list[Value]:
+    """A class and its bases, in the order in which Python looks for a member."""
+    order: list[Value] = [cls]
+    for base in cls.bases:
+        order += lineage(base) if isinstance(base, Class) else [base]
+    return list(reversed(dict.fromkeys(reversed(order))))
 
 
 def library_base(cls: Class) -> str:
@@ -79,6 +91,15 @@ def loader_of(value: Value) -> Loader | None:
                 if found is not None:
                     return found
     return None
+
+
+def note_loaders(loop: Loop, iterable: Value) -> None:
+    """Let a loop know what it iterates, and the loaders among that know the loop."""
+    loop.loader = loader_of(iterable) or loop.loader
+    loop.iterable = iterable
+    for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
+        if loop not in loader.host.loops:
+            loader.host.loops.append(loop)
 
 
 def loaders_of(value: Value) -> list[Loader]:

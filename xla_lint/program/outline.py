@@ -7,7 +7,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_lint.program.scope import MARKS
+from xla_lint.program.scope import Domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,17 @@ ENTRY_POINT = re.compile(rb"""entry_point\s*=\s*["']([^"'\n]*)["']""")
 LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.trn")
 """What a launch script says of a training job that runs on XLA."""
 SCRIPT_MARKS = (b"__main__", b"_mp_fn")
+STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
+SPEAKS = {
+    Domain.XLA: re.compile(
+        STATEMENT
+        + rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
+        rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
+        re.MULTILINE,
+    ),
+    Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
+}
+"""What the bytes of a file say that takes part in such a program by its own statements."""
 
 
 class Stamp(NamedTuple):
@@ -44,8 +55,8 @@ class Outline(NamedTuple):
     stamp: Stamp | None
     """Taken before the file was read."""
     digest: str
-    marked: bool
-    """Whether it names XLA."""
+    says: tuple[str, ...]
+    """The names of the domains that it takes part in by its own statements."""
     script: bool
     """Whether it may run as a script though others import it."""
     launches: tuple[str, ...]
@@ -59,9 +70,9 @@ def digest_of(source: bytes) -> str:
     return hashlib.blake2b(source, digest_size=16).hexdigest()
 
 
-def is_marked(source: bytes) -> bool:
-    """Whether a source names XLA."""
-    return any(mark in source for mark in MARKS)
+def said_by(source: bytes) -> tuple[str, ...]:
+    """The names of the domains that a source takes part in by its own statements."""
+    return tuple(domain.name for domain, said in SPEAKS.items() if said.search(source))
 
 
 def is_script(source: bytes) -> bool:

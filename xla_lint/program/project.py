@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xla_lint.program.outline import Outline, Stamp, digest_of, imports_in, is_marked, is_script, launched_by
+from xla_lint.program.outline import Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
 from xla_lint.program.reads import Recorder
-from xla_lint.program.scope import DECLARATIONS, Scope, may_be_in_scope, requirements
+from xla_lint.program.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Project:
             return [str(entry) for entry in self.entries(path)]
         if kind == "launched":
             return self.is_launched(path)
-        return self.speaks_xla(path)
+        return _names(self.speaks(path) if kind == "speaks" else self.domains_of(path))
 
     @cached_property
     def shape(self) -> str:
@@ -170,7 +170,7 @@ class Project:
             found = self.outlines[path] = Outline(
                 stamp,
                 digest_of(source),
-                is_marked(source),
+                said_by(source),
                 is_script(source),
                 launched_by(source),
                 frozenset(target for target in imports if target is not None and target.suffix == ".py"),
@@ -240,6 +240,19 @@ class Project:
             if found is not None:
                 return None if self.is_library(found) else found
         return None
+
+    def beside(self, dotted: str, importer: Path) -> Path | None:
+        """The module beside a script, or beside its package, that hides the installed library of that name."""
+        folder = importer.parent
+        while (folder / "__init__.py") in self.files:
+            folder = folder.parent
+        parts = dotted.split(".")
+        if (folder / parts[0]) in importer.parents:
+            return None
+        found = self._below(folder, parts[:1])
+        if found is None or found.suffix != ".py" or self.is_library(found):
+            return None
+        return self._below(folder, parts)
 
     def is_library(self, path: Path) -> bool:
         """Whether a file lies in a package that is too large to be part of one program."""
@@ -313,14 +326,21 @@ class Project:
                 seen.add(following)
                 queue.append(following)
 
-    def speaks_xla(self, path: Path) -> bool:
-        """Whether a file, or one that it imports, bears the marks of an XLA program."""
-        found = any(self.outline(part).marked for part in self.reach(path))
-        self._recorder.note("speaks", path, found)
+    def speaks(self, path: Path) -> frozenset[Domain]:
+        """What a file takes part in by its own statements, or by those of files that it imports."""
+        found = self._speaks.get(path)
+        if found is None:
+            said = {name for part in self.reach(path) for name in self.outline(part).says}
+            found = self._speaks[path] = frozenset(Domain[name] for name in said)
+        self._recorder.note("speaks", path, _names(found))
         return found
 
+    @cached_property
+    def _speaks(self) -> dict[Path, frozenset[Domain]]:
+        return {}
+
     def entries(self, path: Path) -> list[Path]:
-        """The programs of the project that import a file: XLA programs that nobody imports, or that run as scripts.
+        """The programs of the project that import a file: of XLA or of Accelerate, run as scripts or imported by none.
 
         The nearest ones; none where the file is imported by none.
         """
@@ -342,8 +362,7 @@ class Project:
         for importer in self._walk(path, lambda p: self._importers.get(p, set())):
             if importer == path or (is_test(importer) and not tests):
                 continue
-            top = not self._importers.get(importer) or self.outline(importer).script
-            if top and self.speaks_xla(importer):
+            if self.is_script(importer) and self.speaks(importer):
                 found.append(importer)
                 if len(found) == MOST_ENTRIES:
                     break
@@ -359,16 +378,28 @@ class Project:
     def _launched(self) -> frozenset[str]:
         return frozenset(name for path in self.files for name in self.outline(path).launches)
 
-    def is_part(self, path: Path) -> bool:
-        """Whether an XLA program of the project imports a file, or a launch script runs it as one."""
-        return bool(self.entries(path)) or self.is_launched(path)
+    def is_script(self, path: Path) -> bool:
+        """Whether a file is where a program begins: nobody imports it, or it says so."""
+        return not self._importers.get(path) or self.outline(path).script
+
+    def domains_of(self, path: Path) -> frozenset[Domain]:
+        """What a file takes part in through others.
+
+        A program of the project imports it, a launch script runs it, or it is a script that imports an XLA module.
+        """
+        found = frozenset[Domain]().union(*map(self.speaks, self.entries(path)))
+        imports_xla = any(Domain.XLA.name in self.outline(part).says for part in self.imports(path))
+        if self.is_launched(path) or (self.is_script(path) and imports_xla):
+            found |= {Domain.XLA}
+        self._recorder.note("domains", path, _names(found))
+        return found
 
     def may_concern(self, path: str | Path, source: bytes, scope: Scope) -> bool:
         """A cheap test: False only where no rule can have a say in a module, whatever imports it."""
         if may_be_in_scope(source, scope):
             return True
         file = Path(path).absolute()
-        return file in self.files and self.is_part(file)
+        return file in self.files and bool(self.domains_of(file))
 
 
 def root_of(folder: Path) -> Path:
@@ -383,6 +414,10 @@ def forget_oldest(kept: dict[Any, Any], most: int) -> None:
     """Let a store hold so many entries at most."""
     while len(kept) > most:
         del kept[next(iter(kept))]
+
+
+def _names(domains: frozenset[Domain]) -> list[str]:
+    return sorted(domain.name for domain in domains)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -19,9 +19,11 @@ XLA_PACKAGES = frozenset(
     {"torch_xla", "torch_neuronx", "neuronx_distributed", "neuronx_distributed_training", "torch_xla2", "torchacc"}
 )
 """Packages whose import makes a module part of an XLA program."""
+LIGHTNING = ("lightning", "pytorch_lightning")
 XLA_SUBPACKAGES = ("optimum.neuron", "optimum.tpu", "lightning.pytorch.strategies.xla")
 TORCH_PACKAGES = frozenset({"torch", "transformers", "accelerate", "lightning", "pytorch_lightning"})
-MARKS = (b"torch_xla", b"_mp_fn", b"neuronx", b"optimum.neuron", b"optimum.tpu", b"torchacc")
+MARKS = (b"torch_xla", b"_mp_fn", b"neuronx", b"optimum.neuron", b"optimum.tpu", b"torchacc",
+         b'"tpu"', b"'tpu'", b'"xla', b"'xla")  # fmt: skip
 """A module whose source holds none of these is outside the automatic scope: a test on bytes, without a tree."""
 ACCELERATORS = ("accelerate", "accelerate.Accelerator", "accelerate.accelerator.Accelerator")
 """What a module imports that builds an `Accelerator`."""
@@ -92,7 +94,9 @@ def in_scope(module: nodes.Module, scope: Scope) -> bool:
             return True
         if scope is Scope.ALL and package in TORCH_PACKAGES:
             return True
-    return "_mp_fn" in module.locals and isinstance(module.locals["_mp_fn"][0], nodes.FunctionDef)
+    return trains_on_tpu(module) or (
+        "_mp_fn" in module.locals and isinstance(module.locals["_mp_fn"][0], nodes.FunctionDef)
+    )
 
 
 def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
@@ -112,7 +116,17 @@ def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
 def runs_on_xla(module: nodes.Module) -> bool:
     """Whether a module speaks to the device itself, so that what its use shows to be a model lives there."""
     names = index_of(module).imported
-    return "_mp_fn" in module.locals or any(name.partition(".")[0] in ("torch_xla", "torchacc") for name in names)
+    return (
+        trains_on_tpu(module)
+        or "_mp_fn" in module.locals
+        or any(name.partition(".")[0] in ("torch_xla", "torchacc") for name in names)
+    )
+
+
+def trains_on_tpu(module: nodes.Module) -> bool:
+    """Whether a module asks Lightning for a TPU, or for its strategy for XLA."""
+    index = index_of(module)
+    return index.asks_for_xla and any(name.startswith(LIGHTNING) for name in index.imported)
 
 
 DECLARATIONS = ("pyproject.toml", "requirements.txt", "setup.cfg", "setup.py")

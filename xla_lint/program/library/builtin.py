@@ -242,6 +242,14 @@ def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return result
 
 
+@function("builtins.divmod")
+def divide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The quotient and the rest."""
+    left, right = arguments.get(0) or UNKNOWN, arguments.get(1) or UNKNOWN
+    parts = [machine.binary(arguments.node, op, left, right) for op in ("//", "%")]
+    return Sequence(parts, join_all(parts), True)
+
+
 @function("builtins.any", "builtins.all")
 def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`any` and `all` ask each item for its truth."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
 CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
+HOOKS = frozenset({"register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"})
 CHAINING = frozenset({"train", "eval", "requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
 
 
@@ -152,6 +153,17 @@ def parameters_place(value: Value | None) -> Place:
     return place_of(tensors) if tensors else Place.UNKNOWN
 
 
+def register_hook(machine: Calls, model: Instance, arguments: Arguments) -> Value:
+    """A function that runs with the model: it is given the model, and what goes in and out."""
+    function = arguments.get(0, "hook")
+    if isinstance(function, Function) and model.place is Place.DEVICE:
+        inside, outside = (machine.tensor(arguments.node, Place.DEVICE, loose=True, sure=False) for _ in range(2))
+        machine.run_hook(function, [model, inside, outside], arguments.node)
+    else:
+        machine.hand_over(arguments)
+    return UNKNOWN
+
+
 @objects("torch.nn.", "torch.compile", "transformers.PreTrainedModel")
 def model_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of a model, and calling it where its `forward` is not in sight."""
@@ -188,6 +200,8 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
         if isinstance(key, Text) and key.const is not None and value is not None:
             machine.store.put(receiver.attributes, key.const, value)
         return NONE
+    if name in HOOKS:
+        return register_hook(machine, receiver, arguments)
     if name == "apply":
         machine.hand_over(arguments)
         return receiver
@@ -282,9 +296,8 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         closure = arguments.get(0, "closure")
         if scheduler:
             if receiver.library.endswith("ReduceLROnPlateau") and arguments.positional:
-                machine.read(
-                    arguments.node, arguments.node_of(0), arguments.positional[0], How.VALUE, "ReduceLROnPlateau.step"
-                )
+                metric = arguments.positional[0]
+                machine.read(arguments.node, arguments.node_of(0), metric, How.HIDDEN, "ReduceLROnPlateau.step")
             return NONE
         loss = machine.call(closure, Arguments(arguments.node, [])) if isinstance(closure, Function) else NONE
         if receiver.prepared:

@@ -19,6 +19,7 @@ from xla_lint.program.values import (
     Instance,
     Logger,
     Mapping,
+    Method,
     Name,
     Number,
     Sequence,
@@ -202,9 +203,10 @@ def partial(machine: Calls, dotted: str, arguments: Arguments) -> Value:
                 {**result.defaults, **{k: v for k, v in bound.items() if k in arguments.keywords}},
                 result.compiled, result.no_grad, result.manager, result.static,
             )  # fmt: skip
-        return Instance(None, "functools.partial", {"function": inner, "first": Sequence(arguments.positional[1:]),
-                                                    "rest": Mapping(arguments.keywords)})  # fmt: skip
-    return inner if isinstance(inner, (Class, Instance, Name)) else UNKNOWN
+    if not isinstance(inner, (Function, Class, Instance, Name, Method)) or arguments.unpacked:
+        return inner if isinstance(inner, (Function, Class, Instance, Name)) else UNKNOWN
+    first, rest = Sequence(arguments.positional[1:]), Mapping(arguments.keywords)
+    return Instance(None, "functools.partial", {"function": inner, "first": first, "rest": rest})
 
 
 @objects("functools.partial")

@@ -116,7 +116,7 @@ def signature_problem(call: LibraryCall, target: Value | None) -> tuple[str, str
     spec = target.node.args
     bound = 1 if target.receiver is not None and not target.static else 0
     names = [*(spec.posonlyargs or []), *(spec.args or [])][bound:]
-    required = max(len(names) - len(spec.defaults or []), 0)
+    required = max((count for count, name in enumerate(names, 1) if name.name not in target.defaults), default=0)
     if not names and not spec.vararg:
         return f"'{target.name}' takes no index, and is called with one", f"write 'def {target.name}(index)'"
     extra = call.argument(1, "args")

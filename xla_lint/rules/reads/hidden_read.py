@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.events import How, LibraryCall, Read
 from xla_lint.rules.arguments import constant, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.reads.library_calls import library_read
+from xla_lint.rules.reads.selection import Cost, cost_of
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class HiddenRead(Rule):
     - `gaussian_nll_loss` and `nn.GaussianNLLLoss`;
     - `detect_anomaly` and `set_detect_anomaly(True)`, unless `check_nan=False`;
     - `torch.linalg.inv` and `torch.inverse`;
-    - `ReduceLROnPlateau.step` given a device tensor;
+    - `ReduceLROnPlateau.step` given a pending tensor;
     - batch normalisation built with `momentum=None`;
     - Lightning's `self.log` and `self.log_dict` with `sync_dist=True` where the value is logged every step.
 
@@ -61,13 +62,28 @@ class HiddenRead(Rule):
     message = (
         "'%(call)s' %(does)s on the host%(where)s: at least one extra execution and a stall every step; %(instead)s"
     )
-    listens = (LibraryCall,)
+    listens = (LibraryCall, Read)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report library calls that read, in step code."""
-        if not isinstance(event, LibraryCall) or event.context.periodic:
-            return
+        if isinstance(event, Read):
+            yield from self._given(event)
+        elif isinstance(event, LibraryCall) and not event.context.periodic:
+            yield from self._called(event)
+
+    def _given(self, event: Read) -> Iterator[Finding]:
+        if event.how is How.HIDDEN and cost_of(event) is Cost.FULL:
+            yield self.finding(
+                event.node,
+                confidence(event.context, event.tensor, certain=event.certain),
+                call=event.spelled.rpartition(".")[2],
+                where=where(event.context),
+                does=f"converts '{event.what}' to a Python number",
+                instead="call it once an epoch, with a number",
+            )
+
+    def _called(self, event: LibraryCall) -> Iterator[Finding]:
         found = library_read(event)
         if found is None or (event.name.startswith("torch.distributions.") and self.unvalidated):
             return

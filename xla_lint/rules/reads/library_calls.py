@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.loops import Form
 from xla_lint.program.values import NONE, Instance, Place
-from xla_lint.rules.arguments import constant, device_tensor, device_tensors, given
+from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,12 +103,6 @@ def _inverse(call: LibraryCall) -> LibraryRead | None:
     return LibraryRead("checks that the inverse exists", "use torch.linalg.inv_ex(...).inverse")
 
 
-def _plateau(call: LibraryCall) -> LibraryRead | None:
-    if call.name != "torch.optim.lr_scheduler.ReduceLROnPlateau.step" or not device_tensor(call.argument(0, "metrics")):
-        return None
-    return LibraryRead("converts the metric to a Python number", "call it once an epoch, with a number")
-
-
 def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
     if call.name not in BATCH_NORMS or not isinstance(call.receiver, Instance):
         return None
@@ -144,7 +138,6 @@ _TESTS: tuple[Callable[[LibraryCall], LibraryRead | None], ...] = (
     _gaussian,
     _anomaly,
     _inverse,
-    _plateau,
     _cumulative_norm,
     _synchronised_log,
 )
