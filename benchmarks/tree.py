@@ -4,7 +4,8 @@
 
 Each contender is a process of its own, and all run in turn on the same files. CPU seconds are user plus system time,
 children included; the ratios are to `ast.parse` of every file. Contenders that read every file slowly are given one
-file in `--sample`, and their cost is scaled up.
+file in `--sample`, and their cost is scaled up; pylint reads the libraries that these import besides, which a small
+sample makes count too often.
 
 - relevant files: those whose bytes bear a mark of an XLA program
 - warm: the second of two runs with the same cache
