@@ -17,6 +17,12 @@ Door = Callable[..., list[tuple[int, str]]]
 """Takes a path and options; gives the line and symbol of each finding."""
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the results of a test from all other tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[stand_in.Call]:
     """Put the stand-in in the engine's place; the value lists what the engine was asked."""

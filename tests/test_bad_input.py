@@ -177,12 +177,6 @@ class TestUnreadable:
         first, *rest = pylint(tmp_path / "tran.py", tmp_path / "train.py")
         assert (first.symbol, len(rest)) == ("fatal", 2)
 
-    def test_a_notebook_is_no_python_file(self, tmp_path: Path, capsys: Captured) -> None:
-        notebook = tmp_path / "train.ipynb"
-        notebook.write_text('{"cells": [{"source": ["import torch_xla"]}]}')
-        assert main(["check", str(notebook)]) == 2
-        assert capsys.readouterr().err.startswith(f"xla-lint: {notebook}: is a notebook")
-
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
     def test_without_permission(self, tmp_path: Path, capsys: Captured) -> None:
         (tmp_path / "train.py").write_text(TRAIN)
@@ -204,7 +198,7 @@ class TestFolders:
         (tmp_path / "notes.txt").write_text("import torch_xla")
         assert main(["check", str(tmp_path)]) == 0
         first, summary = capsys.readouterr().err.splitlines()
-        assert first == f"xla-lint: {tmp_path} holds no Python file"
+        assert first == f"xla-lint: {tmp_path} holds no Python file and no notebook"
         assert summary == "no findings (0 files checked)"
 
     def test_a_loop_of_links(self, tmp_path: Path, capsys: Captured) -> None:

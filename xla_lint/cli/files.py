@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+KINDS = (".py", ".ipynb")
+"""How the names of files end that are looked for in folders."""
+
+
 @dataclass(slots=True)
 class Found:
     """What a list of paths stands for."""
@@ -22,21 +26,17 @@ class Found:
     """Each file once, in the order of the paths; those of a folder by name."""
     problems: list[Problem] = field(default_factory=list)
     empty: list[Path] = field(default_factory=list)
-    """The folders below which there is no Python file."""
+    """The folders below which there is no Python file and no notebook."""
 
 
 def find(paths: Iterable[str]) -> Found:
     """Walk the folders among `paths`; other paths stand for themselves, whether they exist or not.
 
-    A notebook is a problem: it would parse as one Python expression, and look clean.
     Links to folders are not followed, so that a loop of links ends.
     """
     found = Found()
     seen: set[str] = set()
     for path in map(Path, paths):
-        if path.suffix == ".ipynb":
-            found.problems.append(Problem(str(path), "is a notebook; only Python files are checked"))
-            continue
         files = _below(path, found.problems) if path.is_dir() else [path]
         if not files:
             found.empty.append(path)
@@ -55,6 +55,6 @@ def _below(folder: Path, problems: list[Problem]) -> list[Path]:
     files: list[Path] = []
     for root, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(filter(is_source_folder, folders))
-        paths = (Path(root, name) for name in sorted(names) if name.endswith(".py") and not name.startswith("."))
+        paths = (Path(root, name) for name in sorted(names) if name.endswith(KINDS) and not name.startswith("."))
         files.extend(path for path in paths if path.is_file())
     return files

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.cli.results import spot
+
 if TYPE_CHECKING:
     from xla_lint.cli.results import Results
 
@@ -11,14 +13,23 @@ LEVELS = {"error": "error", "warning": "warning", "refactor": "warning", "advice
 
 
 def write(results: Results) -> None:
-    """Write a command for each finding and for each problem to stdout."""
+    """Write a command for each finding and for each problem to stdout.
+
+    GitHub counts the lines of the file, which in a notebook are not those of a cell: there the message says the place.
+    """
     for finding in results.findings:
-        place = {"file": finding.path, "line": str(finding.place.line), "col": str(finding.place.column)}
         title = f"{finding.code} {finding.symbol}"
-        print(command(LEVELS[finding.severity], {**place, "title": title}, finding.message))
+        numbers = (finding.place.line, finding.place.column)
+        print(_annotation(LEVELS[finding.severity], finding.path, finding.cell, numbers, title, finding.message))
     for problem in results.problems:
-        place = {"file": problem.path} | ({"line": str(problem.line)} if problem.line else {})
-        print(command("error", {**place, "title": "xla-lint"}, problem.message))
+        line = (problem.line,) if problem.line else ()
+        print(_annotation("error", problem.path, problem.cell, line, "xla-lint", problem.message))
+
+
+def _annotation(level: str, path: str, cell: int | None, numbers: tuple[int, ...], title: str, message: str) -> str:
+    place = {} if cell else {key: str(number) for key, number in zip(("line", "col"), numbers, strict=False)}
+    text = f"{spot('', cell, *numbers).lstrip(':')}: {message}" if cell else message
+    return command(level, {"file": path, **place, "title": title}, text)
 
 
 def command(level: str, properties: dict[str, str], message: str) -> str:

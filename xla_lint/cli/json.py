@@ -6,12 +6,13 @@ One JSON object:
 |---|---|
 | `version` | 1; it changes only if a key changes its meaning or goes |
 | `findings` | a list, by file and line, of objects with the keys below |
-| `problems` | what could not be checked: a list of objects with `path`, `line` (a number or null) and `message` |
+| `problems` | what could not be checked: objects with `path`, `line`, `cell` (each a number or null) and `message` |
 | `files` | an object with the numbers `checked` and, among these, `outside_scope` |
 
 A finding has `path`, `line`, `column`, `end_line`, `end_column` (all from 1, columns in characters, the end column is
 the first after), `code`, `symbol`, `severity` (error, warning, refactor, advice), `confidence` (HIGH, CONTROL_FLOW,
-INFERENCE) and `message`.
+INFERENCE), `message` and `cell`: null, or in a notebook the number of the cell that the lines are counted in, from 1,
+text cells counted too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def write(results: Results) -> None:
     document = {
         "version": VERSION,
         "findings": [_finding(finding) for finding in results.findings],
-        "problems": [{"path": p.path, "line": p.line, "message": p.message} for p in results.problems],
+        "problems": [dataclasses.asdict(problem) for problem in results.problems],
         "files": {"checked": results.checked, "outside_scope": results.outside},
     }
     print(json.dumps(document, indent=2))
@@ -46,4 +47,5 @@ def _finding(finding: Located) -> dict[str, Any]:
         "severity": finding.severity,
         "confidence": finding.confidence,
         "message": finding.message,
+        "cell": finding.cell,
     }

@@ -10,6 +10,7 @@ import functools
 import io
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint import __version__
@@ -104,6 +105,11 @@ def _parser() -> argparse.ArgumentParser:
             metavar="SYMBOL",
             help=f"{name} a rule; several with commas, or 'all'",
         )
+    check.add_argument(
+        "-j", "--jobs", type=_natural, default=0, metavar="N", help="use N processes at most (default: one a processor)"
+    )
+    check.add_argument("--no-cache", action="store_true", help="neither use nor keep results of earlier runs")
+    check.add_argument("--cache-dir", type=Path, metavar="PATH", help="where results are kept")
     check.add_argument("--stdin-filename", metavar="PATH", help="the name of the file that standard input holds")
 
     _add_run(commands)

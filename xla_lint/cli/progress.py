@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterable
 
     from rich.progress import Progress
 
@@ -16,14 +16,14 @@ PATIENCE = 2.0
 """Seconds without a bar."""
 
 
-def counted(items: Sequence[T]) -> Generator[T, None, None]:
-    """Yield the items; a bar appears on stderr once `PATIENCE` is over, if that is a terminal."""
+def counted(items: Iterable[T], total: int) -> Generator[T, None, None]:
+    """Yield the items, `total` of them; a bar appears on stderr once `PATIENCE` is over, if that is a terminal."""
     due = time.monotonic() + PATIENCE if sys.stderr.isatty() else float("inf")
     bar: Progress | None = None
     try:
         for done, item in enumerate(items):
             if bar is None and time.monotonic() >= due:
-                bar = _bar(len(items))
+                bar = _bar(total)
             if bar:
                 bar.update(bar.task_ids[0], completed=done)
             yield item

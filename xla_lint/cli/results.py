@@ -29,18 +29,41 @@ class Located:
     message: str
     source: str
     """The line on which it begins."""
+    cell: int | None = None
+    """The cell of the notebook in which it stands, from 1, text cells counted too; the lines are those of the cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A file or a folder that could not be checked."""
+    """A file, a folder or a cell that could not be checked."""
 
     path: str
     message: str
     line: int | None = None
+    cell: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
+        return f"{spot(self.path, self.cell, self.line)}: {self.message}"
+
+
+def spot(path: str, cell: int | None, *numbers: int | None) -> str:
+    """`path:line:column` or `path:cell 3:line:column`, as far as they are known."""
+    parts = [path, f"cell {cell}" if cell else None, *(str(number) if number else None for number in numbers)]
+    return ":".join(part for part in parts if part is not None)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the check of one file gave."""
+
+    findings: list[Located] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    outside: bool = False
+    """Whether it belongs to no XLA program."""
+    read: bool = True
+    """Whether there is such a file, which can be read."""
+    skipped: str = ""
+    """Why it was not looked at, though nothing is wrong with it."""
 
 
 @dataclass(slots=True)
@@ -49,10 +72,21 @@ class Results:
 
     findings: list[Located] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What the user should know though nothing is wrong, a line each."""
     checked: int = 0
     """The files that were read."""
     outside: int = 0
     """Those among them that belong to no XLA program."""
+
+    def add(self, path: str, outcome: Outcome) -> None:
+        """Add what the check of a file gave."""
+        self.findings += outcome.findings
+        self.problems += outcome.problems
+        self.checked += outcome.read and not outcome.skipped
+        self.outside += outcome.outside
+        if outcome.skipped:
+            self.notes.append(f"{path}: skipped, {outcome.skipped}")
 
     @property
     def status(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.usage import UsageError
@@ -25,6 +24,8 @@ def rule_called(name: str) -> type[Rule]:
     for rule in all_rules():
         if name in (rule.symbol, rule.code()):
             return rule
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
     close = difflib.get_close_matches(name, [rule.symbol for rule in all_rules()])
     hint = f"did you mean {' or '.join(close)}?" if close else "'xla-lint explain' lists them"
     raise UsageError(f"there is no rule '{name}'; {hint}")

@@ -10,6 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from xla_lint.cli.results import spot
+
 if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Results
 
@@ -29,7 +31,7 @@ def write(results: Results) -> None:
 
 def heading(finding: Located, width: int) -> Text:
     """`path:line:col: W9701 xla-value-read message`, folded at `width` columns unless that is 0."""
-    place = f"{printable(finding.path)}:{finding.place.line}:{finding.place.column}:"
+    place = f"{spot(printable(finding.path), finding.cell, finding.place.line, finding.place.column)}:"
     rule = f"{finding.code} {finding.symbol}"
     line = f"{place} {rule} {printable(finding.message)}"
     if width:

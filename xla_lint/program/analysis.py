@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
 from xla_lint.program.api_uses import api_uses
 from xla_lint.program.environment import environment_sets
-from xla_lint.program.events import Event, LoopRun
+from xla_lint.program.events import Event, LibraryCall, LoopRun
 from xla_lint.program.flow import Flow
 from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.library.networks import place_model
@@ -39,6 +41,7 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from xla_lint.program.loops import Loop
     from xla_lint.program.scope import Version
     from xla_lint.program.uses import Use
 
@@ -48,7 +51,7 @@ BUDGET = 4000
 """How many function bodies are run for one module at most."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Program:
     """What the analysis of a program found, for rules to read: one module of it, and the events of all its modules."""
 
@@ -63,6 +66,34 @@ class Program:
     """True where no other module took part."""
     importing: list[Event] = field(default_factory=list)
     """What happens in the programs that import the module, where it is looked at by itself."""
+
+    def inside(self, loop: Loop) -> list[Event]:
+        """The events that happen in a loop, at any depth."""
+        return self._by_loop.get(loop, [])
+
+    def at(self, node: nodes.NodeNG) -> list[Event]:
+        """The events that happen at a node."""
+        return self._by_node.get(node, [])
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The dotted names of the library calls."""
+        return frozenset(event.name for event in self.events if isinstance(event, LibraryCall))
+
+    @cached_property
+    def _by_loop(self) -> dict[Loop, list[Event]]:
+        found: dict[Loop, list[Event]] = defaultdict(list)
+        for event in self.events:
+            for loop in event.context.loops:
+                found[loop].append(event)
+        return dict(found)
+
+    @cached_property
+    def _by_node(self) -> dict[nodes.NodeNG, list[Event]]:
+        found: dict[nodes.NodeNG, list[Event]] = defaultdict(list)
+        for event in self.events:
+            found[event.node].append(event)
+        return dict(found)
 
     @property
     def barrier(self) -> str:
@@ -94,6 +125,8 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     machine.rootless = True
     Roots(machine, skip).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
+    for event in loops:
+        event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     return Run(modules, [*machine.events, *loops], machine.visited)
 
@@ -127,12 +160,12 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
 
 def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
     """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
-    key = (entry, target)
-    if key not in project.programs:
+
+    def run() -> Run | None:
         tree = project.tree(entry)
-        project.keep_program(key, run_program(tree, project, target) if tree is not None else None)
-    found: Run | None = project.programs[key]
-    return found
+        return run_program(tree, project, target) if tree is not None else None
+
+    return project.kept((entry, target), run)
 
 
 class Roots:

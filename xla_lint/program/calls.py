@@ -180,7 +180,7 @@ class Calls(Expressions):
         elif plain is not None and (mark, operations, events) == (self.store.mark(), self.operations, len(self.events)):
             self.memo.remember_plain(plain, result)
         if key is not None and version == self.store.version and not self.store.kept_tensors(mark):
-            self.memo.remember(key, result, begun, self.here.fork(), self.operations - operations)
+            self.memo.remember(key, result, begun, self.here.among({}), self.operations - operations)
         return result
 
     def site(self, function: Function, node: nodes.NodeNG) -> CallSite:
@@ -207,8 +207,7 @@ class Calls(Expressions):
         exits, self.exits = self.exits, []
         self.active.append(function.node)
         self.frame = frame
-        course = entry.fork()
-        course.env = bound
+        course = entry.among(bound)
         if function.no_grad:
             course.grad = False
         self.state = course

@@ -617,7 +617,7 @@ class Flow(Calls):
 
     def own(self, dotted: str, level: int) -> Path | None:
         """The file or folder of the project that an import in the running module names."""
-        importer = self.project.file_of(self.module)
+        importer = self.project.importer_of(self.module)
         if importer is None:
             return None
         if not level and is_foreign(dotted):

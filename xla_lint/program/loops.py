@@ -96,6 +96,9 @@ class Loop:
     anchored: bool = True
     """False in a function without a caller in sight, outside `no_grad`: it may be part of a model."""
 
+    settled: bool | None = None
+    """Whether it is a step loop, once the analysis is over."""
+
     @property
     def line(self) -> int:
         """The line of the loop's head."""
@@ -123,6 +126,13 @@ class Loop:
         An epoch loop is none, whatever barriers it holds: its work is done by the loops inside it. Nor is a loop
         that is unrolled into the graph of the step around it.
         """
+        return self._looks_like_step() if self.settled is None else self.settled
+
+    def settle(self) -> None:
+        """Decide for good whether this is a step loop: nothing more will be seen in it."""
+        self.settled = self._looks_like_step()
+
+    def _looks_like_step(self) -> bool:
         if self.form is not Form.LOOP or self.drives or any(loop.drives for loop in self.fed_by):
             return True
         if self.in_forward or any(inner.drives for inner in self.inside()):

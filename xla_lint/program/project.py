@@ -2,24 +2,33 @@
 
 What a module imports is told from its bytes alone, so that a tree of thousands of files is known before one of them
 is parsed. Nothing is imported, and nothing outside the project's own folder is read.
+
+The analysis sees the file system through the project alone, which notes what it was asked: `reads.py`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
 from collections import Counter, defaultdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xla_lint.program.scope import Domain, Scope, may_be_in_scope
+from xla_lint.program.outline import Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
+from xla_lint.program.reads import Recorder
+from xla_lint.program.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from astroid import nodes
+
+    from xla_lint.program.reads import Answer, Question, Reads
+
+T = TypeVar("T")
 
 MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt")
 SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
@@ -35,58 +44,82 @@ MOST_STEPS = 400
 """How many modules a search along imports visits at most."""
 MOST_ENTRIES = 4
 """How many programs that import a module are analysed for it at most: the nearest ones."""
-IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
-)
-LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.trn")
-"""What a launch script says of a training job that runs on XLA."""
-SCRIPT_MARKS = (b"__main__", b"_mp_fn")
-STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
-SPEAKS = {
-    Domain.XLA: re.compile(
-        STATEMENT
-        + rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
-        rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
-        re.MULTILINE,
-    ),
-    Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
-}
-"""What the bytes of a file say that takes part in such a program by its own statements."""
+MOST_PROJECTS = 4
+"""How many projects are kept."""
+MODULES = (".py", ".pyi", ".ipynb")
+"""How the names of files end that belong to a project."""
 
 
 class Project:
     """A tree of files that belong together."""
 
     _known: ClassVar[dict[Path, Project]] = {}
+    _roots: ClassVar[dict[str, Path]] = {}
+    """The root of the project that the files of a folder belong to."""
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root
-        self.programs: dict[Any, Any] = {}
-        """What the analysis of the programs of this project found, kept for the modules that they share."""
-        self._sources: dict[Path, bytes] = {}
-        self._trees: dict[Path, nodes.Module | None] = {}
+        self.outlines: dict[Path, Outline] = {}
+        """What is known of files by their bytes."""
+        self._recorder = Recorder()
+        self._programs: dict[Any, tuple[Any, Reads]] = {}
+        self._trees: dict[Path, tuple[nodes.Module | None, str]] = {}
 
     @classmethod
     def around(cls, path: str | Path | None) -> Project:
         """The project of a file: the nearest folder above it that holds a project marker, else its program's folder.
 
-        The same object is given for all files of a project, until `forget`.
+        The same object is given for all files of a project, until `forget` or until others took its place.
         """
-        if path is None or not str(path).endswith((".py", ".pyi")):
+        if path is None or not str(path).endswith(MODULES):
             return cls()
-        base = Path(path).absolute().parent
-        while (base / "__init__.py").exists() and base.parent != base:
-            base = base.parent
-        root = next((f for f in (base, *base.parents) if any((f / marker).exists() for marker in MARKERS)), base)
-        found = cls._known.get(root)
-        if found is None:
-            found = cls._known[root] = cls(root)
+        folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - asked for each file of a tree
+        root = cls._roots.get(folder)
+        if root is None:
+            root = cls._roots[folder] = root_of(Path(folder))
+        found = cls._known.pop(root, None) or cls(root)
+        cls._known[root] = found
+        forget_oldest(cls._known, MOST_PROJECTS)
         return found
 
     @classmethod
     def forget(cls) -> None:
         """Forget every project: files may have changed."""
         cls._known.clear()
+        cls._roots.clear()
+        requirements.cache_clear()
+
+    # What was asked.
+
+    def recording(self) -> AbstractContextManager[Reads]:
+        """Give what is asked of the project meanwhile, and what it answered."""
+        return self._recorder.recording()
+
+    def still_answers(self, reads: Mapping[Question, Answer]) -> bool:
+        """Whether the project gives the same answers again."""
+        return all(self._answer(kind, Path(path)) == answer for (kind, path), answer in reads.items())
+
+    def _answer(self, kind: str, path: Path) -> Answer:
+        """The answer to a question that was noted, in a form that JSON keeps."""
+        if kind == "bytes":
+            return self.outline(path).digest if path in self.files else _digest(path)
+        if kind == "exists":
+            return path.exists()
+        if kind == "entries":
+            return [str(entry) for entry in self.entries(path)]
+        if kind == "launched":
+            return self.is_launched(path)
+        return _names(self.speaks(path) if kind == "speaks" else self.domains_of(path))
+
+    @cached_property
+    def shape(self) -> str:
+        """A digest of which files there are, and of what is declared of the dependencies."""
+        total = hashlib.blake2b(digest_size=16)
+        for path in sorted(self.files):
+            total.update(os.fsencode(path) + b"\n")
+        for path in [self.root / name for name in DECLARATIONS] if self.root else []:
+            total.update(_digest(path).encode())
+        return total.hexdigest()
 
     def locate(self, written: str, beside: str | Path | None) -> Path | None:
         """What a path in a module's source names: relative to the module's folder, else to the project's root.
@@ -96,9 +129,21 @@ class Project:
         folders = [Path(beside).absolute().parent] if beside is not None else []
         for folder in (*folders, *([self.root] if self.root is not None else [])):
             path = folder / written
-            if path.exists():
+            if self.exists(path):
                 return path
         return None
+
+    def exists(self, path: Path) -> bool:
+        """Whether there is anything at a path."""
+        found = path.exists()
+        self._recorder.note("exists", path, found)
+        return found
+
+    def read(self, path: Path) -> bytes | None:
+        """The bytes of a file, None where it cannot be read."""
+        source = _bytes(path)
+        self._recorder.note("bytes", path, "" if source is None else digest_of(source))
+        return source
 
     # Files.
 
@@ -115,29 +160,47 @@ class Project:
                 return frozenset()
         return frozenset(found)
 
-    def source(self, path: Path) -> bytes:
-        """The bytes of a file, none where it cannot be read."""
-        if path not in self._sources:
-            try:
-                self._sources[path] = read(path)
-            except SourceError:
-                self._sources[path] = b""
-        return self._sources[path]
+    def outline(self, path: Path) -> Outline:
+        """What the bytes of a file of the project tell of it."""
+        found = self.outlines.get(path)
+        if found is None:
+            stamp = Stamp.of(path)
+            source = _bytes(path) or b""
+            imports = (self.resolve(dotted, level, path) for dotted, level in imports_in(source))
+            found = self.outlines[path] = Outline(
+                stamp,
+                digest_of(source),
+                said_by(source),
+                is_script(source),
+                launched_by(source),
+                frozenset(target for target in imports if target is not None and target.suffix == ".py"),
+            )
+        return found
 
     def tree(self, path: Path) -> nodes.Module | None:
         """The tree of a file of the project, None where it cannot be read or parsed: it is then reported by itself."""
         if path not in self._trees:
+            source = _bytes(path) or b""
             try:
-                self._trees[path] = parse(decode(self.source(path)), path)
+                tree = parse(decode(source), path)
             except SourceError:
-                self._trees[path] = None
+                tree = None
+            self._trees[path] = tree, digest_of(source)
             forget_oldest(self._trees, MOST_TREES)
-        return self._trees[path]
+        tree, digest = self._trees[path]
+        self._recorder.note("bytes", path, digest)
+        return tree
 
     def file_of(self, module: nodes.Module) -> Path | None:
         """Where a module lies among the files of the project, None where it is none of them."""
         path = path_of_module(module)
         return path if path is not None and path in self.files else None
+
+    def importer_of(self, module: nodes.Module) -> Path | None:
+        """Where a module's imports are looked up from: its file, or the notebook that it is."""
+        if self.root is not None and module.file and module.file.endswith(".ipynb"):
+            return Path(module.file).absolute()
+        return self.file_of(module)
 
     def holds(self, module: nodes.Module) -> bool:
         """Whether a module's text is what its file in the project holds: an editor's may be newer."""
@@ -145,12 +208,22 @@ class Project:
         if path is None:
             return False
         with module.stream() as stream:  # type: ignore[no-untyped-call]
-            return bool(stream.read() == self.source(path))
+            try:
+                return decode(stream.read()) == decode(self.read(path) or b"")
+            except SourceError:
+                return False
 
-    def keep_program(self, key: Any, run: Any) -> None:
-        """Keep what a program's analysis found; the oldest are forgotten."""
-        self.programs[key] = run
-        forget_oldest(self.programs, MOST_PROGRAMS)
+    def kept(self, key: Any, compute: Callable[[], T]) -> T:
+        """What a computation on the project gave, which is run at the first time; the oldest are forgotten."""
+        if key not in self._programs:
+            with self.recording() as reads:
+                result = compute()
+            self._programs[key] = result, reads
+            forget_oldest(self._programs, MOST_PROGRAMS)
+        else:
+            result, reads = self._programs[key]
+            self._recorder.note_all(reads)
+        return result
 
     # Imports.
 
@@ -229,34 +302,7 @@ class Project:
 
     def imports(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports."""
-        found = self._imports.get(path)
-        if found is None:
-            found = self._imports[path] = frozenset(self._named(path))
-        return found
-
-    @cached_property
-    def _imports(self) -> dict[Path, frozenset[Path]]:
-        return {}
-
-    def _named(self, path: Path) -> Iterator[Path]:
-        for match in IMPORT.finditer(self.source(path)):
-            origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
-            if plain:
-                for item in plain.split(","):
-                    yield from self._files_of(item.split(" as ")[0].strip(), 0, path)
-            else:
-                stem = origin.lstrip(".")
-                level = len(origin) - len(stem)
-                yield from self._files_of(stem, level, path)
-                for item in names.strip("()").split(","):
-                    name = item.split(" as ")[0].strip()
-                    if name.isidentifier():
-                        yield from self._files_of(f"{stem}.{name}".lstrip("."), level, path)
-
-    def _files_of(self, dotted: str, level: int, path: Path) -> Iterator[Path]:
-        found = self.resolve(dotted, level, path)
-        if found is not None and found.suffix == ".py":
-            yield found
+        return self.outline(path).imports
 
     @cached_property
     def _importers(self) -> dict[Path, set[Path]]:
@@ -284,9 +330,9 @@ class Project:
         """What a file takes part in by its own statements, or by those of files that it imports."""
         found = self._speaks.get(path)
         if found is None:
-            parts = [self.source(part) for part in self.reach(path)]
-            found = frozenset(domain for domain, said in SPEAKS.items() if any(map(said.search, parts)))
-            self._speaks[path] = found
+            said = {name for part in self.reach(path) for name in self.outline(part).says}
+            found = self._speaks[path] = frozenset(Domain[name] for name in said)
+        self._recorder.note("speaks", path, _names(found))
         return found
 
     @cached_property
@@ -301,6 +347,7 @@ class Project:
         known = self._entries.get(path)
         if known is None:
             known = self._entries[path] = self._find_entries(path)
+        self._recorder.note("entries", path, [str(entry) for entry in known])
         return known
 
     @cached_property
@@ -309,7 +356,7 @@ class Project:
 
     def _find_entries(self, path: Path) -> list[Path]:
         found: list[Path] = []
-        if self.is_library(path) or not self._importers.get(path):
+        if not self._importers.get(path) or self.is_library(path):
             return found
         tests = is_test(path)
         for importer in self._walk(path, lambda p: self._importers.get(p, set())):
@@ -322,24 +369,18 @@ class Project:
         return found
 
     def is_launched(self, path: Path) -> bool:
-        """Whether a SageMaker launch script of the project runs a file on XLA.
-
-        It is an entry point there, with the Training Compiler, the `pytorchxla` launcher or a Trainium instance.
-        """
-        named = re.compile(rb"""entry_point\s*=\s*["'][^"']*\b""" + re.escape(path.name.encode()) + rb"""["']""")
-        return any(
-            named.search(source) is not None and any(mark in source for mark in LAUNCHES_ON_XLA)
-            for source in self._launchers
-        )
+        """Whether a SageMaker launch script of the project runs a file of that name on XLA."""
+        found = path.name in self._launched
+        self._recorder.note("launched", path, found)
+        return found
 
     @cached_property
-    def _launchers(self) -> list[bytes]:
-        sources = map(self.source, self.files)
-        return [source for source in sources if b"sagemaker" in source and b"entry_point" in source]
+    def _launched(self) -> frozenset[str]:
+        return frozenset(name for path in self.files for name in self.outline(path).launches)
 
     def is_script(self, path: Path) -> bool:
         """Whether a file is where a program begins: nobody imports it, or it says so."""
-        return not self._importers.get(path) or any(mark in self.source(path) for mark in SCRIPT_MARKS)
+        return not self._importers.get(path) or self.outline(path).script
 
     def domains_of(self, path: Path) -> frozenset[Domain]:
         """What a file takes part in through others.
@@ -347,11 +388,10 @@ class Project:
         A program of the project imports it, a launch script runs it, or it is a script that imports an XLA module.
         """
         found = frozenset[Domain]().union(*map(self.speaks, self.entries(path)))
-        said = SPEAKS[Domain.XLA]
-        if self.is_launched(path) or (
-            self.is_script(path) and any(said.search(self.source(part)) for part in self.imports(path))
-        ):
+        imports_xla = any(Domain.XLA.name in self.outline(part).says for part in self.imports(path))
+        if self.is_launched(path) or (self.is_script(path) and imports_xla):
             found |= {Domain.XLA}
+        self._recorder.note("domains", path, _names(found))
         return found
 
     def may_concern(self, path: str | Path, source: bytes, scope: Scope) -> bool:
@@ -362,10 +402,34 @@ class Project:
         return file in self.files and bool(self.domains_of(file))
 
 
+def root_of(folder: Path) -> Path:
+    """The root of the project that a folder belongs to."""
+    base = folder
+    while (base / "__init__.py").exists() and base.parent != base:
+        base = base.parent
+    return next((f for f in (base, *base.parents) if any((f / marker).exists() for marker in MARKERS)), base)
+
+
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:
     """Let a store hold so many entries at most."""
     while len(kept) > most:
         del kept[next(iter(kept))]
+
+
+def _names(domains: frozenset[Domain]) -> list[str]:
+    return sorted(domain.name for domain in domains)
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return read(path)
+    except SourceError:
+        return None
+
+
+def _digest(path: Path) -> str:
+    source = _bytes(path)
+    return "" if source is None else digest_of(source)
 
 
 def path_of_module(module: nodes.Module) -> Path | None:

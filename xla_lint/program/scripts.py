@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xla_lint.program.project import Project
+
 MOST_MODULES = 50
 """How many modules beside a script are followed."""
 
@@ -21,14 +23,15 @@ class Script:
     path: Path
     source: bytes
     tree: ast.Module
+    project: Project
 
     @classmethod
-    def read(cls, path: Path) -> Script | None:
+    def read(cls, path: Path, project: Project) -> Script | None:
         """The script at a path, None where there is no Python source."""
+        source = project.read(path)
         try:
-            source = path.read_bytes()
-            return cls(path, source, ast.parse(source))
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return None if source is None else cls(path, source, ast.parse(source), project)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
     def may_define(self, name: str) -> bool:
@@ -45,14 +48,21 @@ class Script:
         while pending and len(seen) <= MOST_MODULES:
             script = pending.pop(0)
             for name in _imports(script.tree.body):
-                beside = _beside(self.path.parent, name)
+                beside = self._beside(name)
                 if beside is None:
                     found.setdefault(name.partition(".")[0], script.path)
                 elif beside not in seen:
                     seen.add(beside)
-                    inner = Script.read(beside)
+                    inner = Script.read(beside, self.project)
                     pending += [inner] if inner is not None else []
         return found
+
+    def _beside(self, name: str) -> Path | None:
+        """The file of a module that lies beside the script, None where there is none of that name."""
+        parts = name.split(".")
+        stem = "/".join(parts)
+        names = (f"{stem}.py", f"{stem}/__init__.py", parts[0], f"{parts[0]}.py")
+        return next((path for path in map(self.path.parent.joinpath, names) if self.project.exists(path)), None)
 
 
 def _binds(node: ast.AST, name: str) -> bool:
@@ -71,13 +81,3 @@ def _imports(body: list[ast.stmt]) -> Iterator[str]:
             yield statement.module
         elif isinstance(statement, ast.If) and "TYPE_CHECKING" not in ast.unparse(statement.test):
             yield from _imports(statement.body)
-
-
-def _beside(folder: Path, name: str) -> Path | None:
-    """The file of a module that lies in a folder, None where the folder has none of that name."""
-    stem = folder.joinpath(*name.split("."))
-    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
-        if path.is_file():
-            return path
-    top = folder / name.partition(".")[0]
-    return top if top.is_dir() or top.with_suffix(".py").is_file() else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from astroid.builder import AstroidBuilder
 from astroid.exceptions import AstroidSyntaxError
 from astroid.manager import AstroidManager
+from astroid.raw_building import InspectBuilder
 
 from xla_lint.program.depth import TOO_DEEP, room_to_recurse
 
@@ -83,7 +84,7 @@ def parse(text: str, path: str | Path) -> nodes.Module:
     try:
         with room_to_recurse(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _Builder(_Manager(), apply_transforms=False).string_build(text, module_name(path), str(path))
+            return _Builder(_Manager()).string_build(text, module_name(path), str(path))
     except AstroidSyntaxError as error:
         raise _explained(error.error) from error
     except (RecursionError, MemoryError) as error:
@@ -111,7 +112,11 @@ class _Manager(AstroidManager):
 
 
 class _Builder(AstroidBuilder):
-    """A builder that leaves out what needs other modules."""
+    """A builder that leaves out what needs other modules, even the tree of `builtins`: only inference asks for it."""
+
+    def __init__(self, manager: AstroidManager) -> None:
+        InspectBuilder.__init__(self, manager)
+        self._apply_transforms = False
 
     def delayed_assattr(self, node: nodes.AssignAttr) -> None:
         pass

@@ -76,8 +76,12 @@ class State:
 
     def fork(self) -> State:
         """A copy for another path."""
+        return self.among(dict(self.env))
+
+    def among(self, env: Environment) -> State:
+        """A copy with other variables."""
         return State(
-            dict(self.env), self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
+            env, self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
             self.gradients, self.touched,
         )  # fmt: skip
 

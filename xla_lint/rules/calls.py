@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 def calls_of(program: Program, *names: str) -> Iterator[LibraryCall]:
     """The calls of these dotted names, in the order in which they happen."""
+    if program.called.isdisjoint(names):
+        return iter(())
     return (event for event in program.events if isinstance(event, LibraryCall) and event.name in names)
 
 
 def calls(program: Program, *names: str) -> bool:
     """Whether a program calls one of these dotted names at all."""
-    return next(calls_of(program, *names), None) is not None
+    return not program.called.isdisjoint(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -9,7 +10,7 @@ from astroid import nodes
 from xla_lint.program.events import Backward, LibraryCall
 from xla_lint.program.scope import Domain
 from xla_lint.program.values import Place
-from xla_lint.rules.accelerate.evidence import ACCELERATOR, accelerated
+from xla_lint.rules.accelerate.evidence import ACCELERATOR, accelerated, shows
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.calls import calls, calls_of
 
@@ -55,23 +56,34 @@ class AccelerateBackward(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report backward passes around the `Accelerator`."""
-        if not isinstance(event, Backward) or (event.loss is not None and event.loss.place is Place.HOST):
+        if not isinstance(event, Backward) or not self._uses:
             return
-        through = {call.node for call in calls_of(self.program, f"{ACCELERATOR}.backward")}
-        if event.node in through or has_alternative(event.node, through) or self._accumulates(event):
+        if event.loss is not None and event.loss.place is Place.HOST:
+            return
+        if event.node in self._through or has_alternative(event.node, self._through) or self._accumulates(event):
             return
         if accelerated(self.program, event.context):
             yield self.finding(event.node, Confidence.HIGH if event.loss is not None else Confidence.INFERENCE)
+
+    @cached_property
+    def _uses(self) -> bool:
+        """Whether the program uses an `Accelerator` at all."""
+        return any(map(shows, self.program.events))
+
+    @cached_property
+    def _through(self) -> set[nodes.NodeNG]:
+        """The backward passes that go through an `Accelerator`."""
+        return {call.node for call in calls_of(self.program, f"{ACCELERATOR}.backward")}
 
     def _accumulates(self, event: Backward) -> bool:
         """Whether the loop accumulates gradients by a step counter of its own."""
         loop = event.context.loops[-1] if event.context.loops else None
         steps = (
             call
-            for call in self.program.events
+            for call in (self.program.inside(loop) if loop is not None else ())
             if isinstance(call, LibraryCall) and call.name.startswith("torch.optim.") and call.name.endswith(".step")
         )
-        own = any(call.context.periodic for call in steps if loop in call.context.loops)
+        own = any(call.context.periodic for call in steps)
         return own and not calls(self.program, f"{ACCELERATOR}.accumulate")
 
 

@@ -90,8 +90,7 @@ class AccelerateUnprepared(Rule):
         loaders = loaders_of(loop.iterable)
         if not loaders or any(loader.prepared or loader.wrapped or loader.node is None for loader in loaders):
             return False
-        inside = (other for other in self.program.events if loop in other.context.loops)
-        used = [other for other in inside if isinstance(other, Forward) and other.prepared]
+        used = [other for other in self.program.inside(loop) if isinstance(other, Forward) and other.prepared]
         return any(Guard.RANK not in other.context.guards for other in used)
 
     def _steps_unprepared(self, call: LibraryCall) -> bool:
@@ -102,8 +101,8 @@ class AccelerateUnprepared(Rule):
             return False
         same = (
             other.receiver
-            for other in self.program.events
-            if isinstance(other, LibraryCall) and other.node is call.node and other.context.stack == call.context.stack
+            for other in self.program.at(call.node)
+            if isinstance(other, LibraryCall) and other.context.stack == call.context.stack
         )
         if receiver.node is None or any(isinstance(other, Instance) and other.prepared for other in same):
             return False
@@ -118,13 +117,14 @@ class AccelerateUnprepared(Rule):
 
     def _calls_unprepared(self, event: Forward) -> bool:
         model = event.model
-        if event.prepared or event.place is Place.DEVICE or model.node is None or model not in self._trained():
+        if event.prepared or event.place is Place.DEVICE or model.node is None or model not in self._trained:
             return False
         moved = any(isinstance(other, Transfer) and other.value is model for other in self.program.events)
         if moved or any(value is model for value in given_to_prepare(self.program)):
             return False
         return accelerated(self.program, event.context)
 
+    @cached_property
     def _trained(self) -> set[Instance]:
         """The models whose parameters an optimizer holds."""
         return {

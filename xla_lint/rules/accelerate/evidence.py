@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.analysis import Program
     from xla_lint.program.events import Context, Event
-    from xla_lint.program.loops import Loop
     from xla_lint.program.values import Value
 
 ACCELERATOR = "accelerate.Accelerator"
@@ -29,12 +28,8 @@ def accelerated(program: Program, context: Context) -> bool:
     """Whether the innermost loop around a place is one that Accelerate's own objects run in."""
     if not context.loops:
         return False
-    return any(within(event, context.loops[-1]) and shows(event) for event in program.events)
-
-
-def within(event: Event, loop: Loop) -> bool:
-    """Whether an event happens in a loop, or is the loop itself."""
-    return loop in event.context.loops or (isinstance(event, LoopRun) and event.loop is loop)
+    loop = context.loops[-1]
+    return (loop.loader is not None and loop.loader.prepared) or any(map(shows, program.inside(loop)))
 
 
 def shows(event: Event) -> bool:

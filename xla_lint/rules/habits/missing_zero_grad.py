@@ -63,8 +63,9 @@ class MissingZeroGrad(Rule):
             return
         if not loop.backward and not any(inner.backward for inner in loop.inside()):
             return
-        steps = [e for e in self.program.events if isinstance(e, OptimizerStep) and e.context.loops[-1:] == (loop,)]
-        cleared = [e for e in self.program.events if loop in e.context.loops and clears(e)]
+        inside = self.program.inside(loop)
+        steps = [e for e in inside if isinstance(e, OptimizerStep) and e.context.loops[-1] is loop]
+        cleared = [e for e in inside if clears(e)]
         if not cleared or any(not any(clears_for(c, step.optimizer) for c in cleared) for step in steps):
             yield self.finding(event.node, Confidence.HIGH if loop.sure else Confidence.INFERENCE, line=str(loop.line))
 

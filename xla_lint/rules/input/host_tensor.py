@@ -70,9 +70,7 @@ class HostTensor(Rule):
         """Whether the step gets its batch from elsewhere, or makes it on the device: what it builds here is none."""
         if step.form is not Form.LOOP or step.loader is not None:
             return True
-        return any(
-            step in other.context.loops and (brings(other) or makes_on_device(other)) for other in self.program.events
-        )
+        return any(brings(other) or makes_on_device(other) for other in self.program.inside(step))
 
 
 def brings(event: Event) -> bool:

@@ -46,8 +46,7 @@ class RedundantTransfer(Rule):
         """Report transfers from the device to the device."""
         if not isinstance(event, Transfer) or not stays(event):
             return
-        transfers = (other for other in self.program.events if isinstance(other, Transfer))
-        if all(stays(other) for other in transfers if other.node is event.node):
+        if all(stays(other) for other in self.program.at(event.node) if isinstance(other, Transfer)):
             what = "this batch" if isinstance(event.value, Tensor) else "the prepared model"
             yield self.finding(event.node, Confidence.HIGH if event.sure else Confidence.INFERENCE, what=what)
 

@@ -164,7 +164,7 @@ class Estimator:
     def script(self) -> Script | None:
         """The entry script, where it lies beside the launch script or in the project."""
         path = self.entry()
-        return Script.read(path) if path is not None else None
+        return Script.read(path, self.program.project) if path is not None else None
 
     def entry(self) -> Path | None:
         """The path of the entry script, None where it cannot be found."""

@@ -77,7 +77,7 @@ class SagemakerRequirements(Rule):
                 Confidence.INFERENCE,
                 script=importer.name,
                 package=package,
-                why=_why(folder, script.path.parent),
+                why=_why(folder, script),
                 remedy=f"list {listed} in a requirements.txt in {folder or 'a folder, and pass it as source_dir'}",
             )
 
@@ -90,25 +90,21 @@ def _missing(estimator: Estimator, script: Script) -> dict[str, Path]:
     wanted = {lacking[name]: path for name, path in script.packages().items() if name in lacking}
     if not wanted or not estimator.text("source_dir"):
         return wanted
-    try:
-        text = (script.path.parent / "requirements.txt").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    listed = script.project.read(script.path.parent / "requirements.txt")
+    if listed is None:
         return wanted
+    text = listed.decode("utf-8", "replace")
     lines = [re.sub("[-_.]+", "-", line.partition("#")[0]).lower().strip() for line in text.splitlines()]
     if any(line.startswith("-") for line in lines):
         return {}
     return {name: path for name, path in wanted.items() if not any(name in line for line in lines)}
 
 
-def _why(folder: str | None, place: Path) -> str:
+def _why(folder: str | None, script: Script) -> str:
     if folder:
         return (
             f"the requirements.txt of '{folder}' does not list it"
-            if _has(place)
+            if script.project.exists(script.path.parent / "requirements.txt")
             else f"'{folder}' has no requirements.txt"
         )
     return "source_dir is not passed, so no requirements.txt is uploaded"
-
-
-def _has(place: Path) -> bool:
-    return (place / "requirements.txt").is_file()

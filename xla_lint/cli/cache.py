@@ -1,0 +1,216 @@
+"""Results of earlier runs, used again where nothing that they depend on has changed.
+
+A result depends on the bytes and the place of its file, on the user's choice, on xla-lint, Python and astroid, on
+which files the project holds and what it declares, and on every answer that the project gave to the analysis: the
+bytes of the files that were read, which programs import which file, what a launch script starts. All of these are
+compared. What could not be checked is not kept, so it is tried again.
+
+There is one file for each project and choice. It is replaced as a whole, so that whoever reads it meanwhile sees the
+old one or the new one; it begins with a digest of itself, so that a damaged one counts as none. A cache that cannot be
+read or written costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import astroid
+import platformdirs
+import pylint
+
+from xla_lint import __version__
+from xla_lint.cli.results import Located, Outcome, Place
+from xla_lint.program.outline import Outline, Stamp, digest_of
+from xla_lint.program.source import module_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xla_lint.cli.config import Choice
+    from xla_lint.program.project import Project
+    from xla_lint.program.reads import Reads
+
+PACKAGE = Path(__file__).parent.parent
+SETTLED = 2 * 10**9
+"""Nanoseconds after which a file that is written again surely gets another stamp."""
+
+
+class Cache:
+    """The stores of one run."""
+
+    def __init__(self, folder: Path | None, choice: Choice) -> None:
+        """Use a folder, or with None keep nothing."""
+        self._folder = folder
+        self._choice = repr((choice.settings, sorted(choice.symbols)))
+        self._stores: dict[Path, Store] = {}
+
+    def meet(self, project: Project) -> None:
+        """Tell a project what is known of its files."""
+        self._store_of(project)
+
+    def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
+        """What is known of a file with these bytes, None where it must be checked."""
+        store = self._store_of(project)
+        return store.recall(project, path, source) if store is not None else None
+
+    def keep(self, project: Project, path: str, source: bytes, outcome: Outcome, reads: Reads) -> None:
+        """Keep what the check of a file gave, and what it asked of the project."""
+        store = self._store_of(project)
+        if store is not None and not outcome.problems:
+            store.keep(path, source, outcome, reads)
+
+    def save(self) -> None:
+        """Write what has changed."""
+        for store in self._stores.values():
+            store.save()
+
+    def _store_of(self, project: Project) -> Store | None:
+        """The store of a project, which has told it what is known of its files; None where nothing is kept."""
+        if self._folder is None or project.root is None:
+            return None
+        store = self._stores.get(project.root)
+        if store is None:
+            name = digest_of(f"{project.root}\n{self._choice}".encode())
+            store = self._stores[project.root] = Store(self._folder / f"{name}.json", project)
+        else:
+            store.meet(project)
+        return store
+
+
+class Store:
+    """What is kept of one project."""
+
+    def __init__(self, path: Path, project: Project) -> None:
+        self._path = path
+        self._fresh: dict[str, Any] = {}
+        """What this run found, by the absolute path of the file."""
+        self._held = self._load()
+        self._outlines: dict[Path, Outline] = {}
+        self._known = 0
+        """How many outlines are in the file."""
+        self.meet(project)
+
+    def meet(self, project: Project) -> None:
+        """Tell a project what is known of its files, those left out that have changed since."""
+        if self._outlines is project.outlines:
+            return
+        if self._held.get("shape") != project.shape:
+            self._held = {"results": {}, "outlines": {}}
+        if self._outlines:
+            project.outlines.update(self._outlines)
+        else:
+            project.outlines.update(_unchanged(self._held["outlines"]))
+            self._known = len(project.outlines)
+        self._outlines, self._shape = project.outlines, project.shape
+
+    def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
+        """What is known of a file with these bytes, None where it must be checked."""
+        entry = self._held["results"].get(str(Path(path).absolute()))
+        if entry is None or entry["key"] != _key(path, source):
+            return None
+        reads = {(kind, place): answer for kind, place, answer in entry["reads"]}
+        return _unpacked(path, entry["outcome"]) if project.still_answers(reads) else None
+
+    def keep(self, path: str, source: bytes, outcome: Outcome, reads: Reads) -> None:
+        """Keep what the check of a file gave, and what it asked of the project."""
+        self._fresh[str(Path(path).absolute())] = {
+            "key": _key(path, source),
+            "reads": [[*question, answer] for question, answer in reads.items()],
+            "outcome": _packed(outcome),
+        }
+
+    def save(self) -> None:
+        """Write the store, where this run has learned something."""
+        if not self._fresh and len(self._outlines) == self._known:
+            return
+        others = self._load()
+        results = others["results"] if others.get("shape") == self._shape else {}
+        results = {path: entry for path, entry in results.items() if Path(path).exists()}
+        now = time.time_ns()
+        outlines = {
+            os.fspath(path): _listed(outline)
+            for path, outline in self._outlines.items()
+            if outline.stamp is not None and now - max(outline.stamp.modified, outline.stamp.changed) > SETTLED
+        }
+        held = {"shape": self._shape, "results": {**results, **self._fresh}, "outlines": outlines}
+        body = json.dumps(held).encode()
+        with contextlib.suppress(OSError):
+            _replace(self._path, f"{_fingerprint()} {digest_of(body)}\n".encode() + body)
+
+    def _load(self) -> dict[str, Any]:
+        """What the file holds, nothing where it is damaged or another xla-lint wrote it."""
+        try:
+            head, _, body = self._path.read_bytes().partition(b"\n")
+        except OSError:
+            head, body = b"", b""
+        if head != f"{_fingerprint()} {digest_of(body)}".encode():
+            return {"results": {}, "outlines": {}}
+        held: dict[str, Any] = json.loads(body)
+        return held
+
+
+def default_folder() -> Path:
+    """Where caches of the user lie on this platform."""
+    return platformdirs.user_cache_path("xla-lint", appauthor=False)
+
+
+@functools.cache
+def _fingerprint() -> str:
+    """A digest of what analyses: xla-lint with each of its files, Python, and the libraries that read source."""
+    total = hashlib.blake2b(digest_size=16)
+    total.update(repr((__version__, sys.version, astroid.__version__, pylint.__version__)).encode())
+    for folder, folders, names in os.walk(PACKAGE):
+        folders.sort()
+        for name in sorted(name for name in names if name.endswith((".py", ".json"))):
+            total.update(repr((folder, name, Stamp.of(Path(folder, name)))).encode())
+    return total.hexdigest()
+
+
+def _key(path: str, source: bytes) -> str:
+    return digest_of(f"{module_name(path)}\n".encode(errors="surrogateescape") + source)
+
+
+def _unchanged(outlines: dict[str, list[Any]]) -> Iterator[tuple[Path, Outline]]:
+    for name, (stamp, digest, says, script, launches, imports) in outlines.items():
+        path = Path(name)
+        if Stamp.of(path) == tuple(stamp):
+            imported = frozenset(map(Path, imports))
+            yield path, Outline(Stamp(*stamp), digest, tuple(says), script, tuple(launches), imported)
+
+
+def _listed(outline: Outline) -> list[Any]:
+    return [*outline[:-1], sorted(map(os.fspath, outline.imports))]
+
+
+def _packed(outcome: Outcome) -> dict[str, Any]:
+    return {"outside": outcome.outside, "findings": [dataclasses.asdict(finding) for finding in outcome.findings]}
+
+
+def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
+    findings = [
+        Located(**{**finding, "path": path, "place": Place(**finding["place"])}) for finding in packed["findings"]
+    ]
+    return Outcome(findings, outside=packed["outside"])
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file so that no one sees a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    try:
+        os.close(descriptor)
+        Path(name).write_bytes(content)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,53 @@
+"""The check of one file: bytes in, plain data out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.cli.locate import located
+from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
+from xla_lint.cli.results import Outcome, Problem
+from xla_lint.engine import concerned
+from xla_lint.failures import AnalysisError, findings_of
+from xla_lint.program.source import SourceError, decode, parse
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.cli.config import Choice
+    from xla_lint.program.project import Project
+    from xla_lint.rules.base import Finding
+
+
+def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Outcome:
+    """What is found in the bytes of a file, or why they could not be checked."""
+    outcome = Outcome()
+    notebook: Notebook | None = None
+    try:
+        if path.endswith(SUFFIX):
+            notebook = read_notebook(path, source)
+            outcome.problems += notebook.problems
+        text = decode(source) if notebook is None else notebook.text
+        module = parse(text, path)
+        findings = findings_of(module, project, choice.settings)
+        reported = _reported(findings, module, text, choice)
+    except OtherLanguageError as error:
+        outcome.skipped = f"it is a notebook in {error}"
+    except SourceError as error:
+        outcome.problems.append(Problem(path, str(error), error.line))
+    except AnalysisError as error:
+        outcome.problems.append(Problem(path, str(error)))
+    else:
+        lines = text.split("\n")
+        placed = (located(finding, path, lines) for finding in reported)
+        outcome.findings += placed if notebook is None else map(notebook.in_cell, placed)
+        outcome.outside = not findings and not concerned(module, project, choice.settings)
+    return outcome
+
+
+def _reported(findings: list[Finding], module: nodes.Module, text: str, choice: Choice) -> list[Finding]:
+    if findings and "pylint:" in text:
+        from xla_lint.cli.pragmas import permitted  # noqa: PLC0415 - few files need pylint
+
+        return permitted(findings, module, text, choice.symbols)
+    return [finding for finding in findings if finding.rule.symbol in choice.symbols]

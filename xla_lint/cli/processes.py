@@ -1,0 +1,59 @@
+"""Files shared among processes, and what to do where one of these crashes."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from xla_lint.cli.many import Checked, check_file
+from xla_lint.cli.results import Outcome, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from xla_lint.cli.config import Choice
+
+BLOCKS = 4
+"""How many blocks of files each process is given, so that none waits long for the last one."""
+CRASHED = "the process that checked it crashed; please report this line together with the file"
+
+
+def shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Checked]:
+    """Check files in several processes; where one crashes, what is left is checked file by file."""
+    size = -(-len(paths) // (processes * BLOCKS))
+    blocks = [paths[start : start + size] for start in range(0, len(paths), size)]
+    left: list[str] = []
+    with _pool(processes) as pool:
+        futures = {pool.submit(check_block, block, choice): block for block in blocks}
+        for future in as_completed(futures):
+            if isinstance(future.exception(), BrokenProcessPool):
+                left += futures[future]
+            else:
+                yield from future.result()
+    while left:
+        with _pool(1) as pool:
+            try:
+                while left:
+                    yield pool.submit(check_file, left[0], choice).result()
+                    del left[0]
+            except BrokenProcessPool:
+                yield Checked(left[0], b"", Outcome(problems=[Problem(left[0], CRASHED)]), {})
+                del left[0]
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end at once where the user interrupts."""
+    pool = ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def check_block(paths: Sequence[str], choice: Choice) -> list[Checked]:
+    """Check some files in this process."""
+    return [check_file(path, choice) for path in paths]

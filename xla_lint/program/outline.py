@@ -1,0 +1,108 @@
+"""What the bytes of a file tell of it, without a tree: its imports, and the marks of an XLA program that it bears."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from xla_lint.program.scope import Domain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
+)
+ENTRY_POINT = re.compile(rb"""entry_point\s*=\s*["']([^"'\n]*)["']""")
+LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.trn")
+"""What a launch script says of a training job that runs on XLA."""
+SCRIPT_MARKS = (b"__main__", b"_mp_fn")
+STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
+SPEAKS = {
+    Domain.XLA: re.compile(
+        STATEMENT
+        + rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
+        rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
+        re.MULTILINE,
+    ),
+    Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
+}
+"""What the bytes of a file say that takes part in such a program by its own statements."""
+
+
+class Stamp(NamedTuple):
+    """What changes in the file system when a file is written: nanoseconds since the epoch, and bytes."""
+
+    modified: int
+    changed: int
+    size: int
+
+    @classmethod
+    def of(cls, path: str | Path) -> Stamp | None:
+        """The stamp of a file, None where there is none."""
+        try:
+            status = Path(path).stat()
+        except (OSError, ValueError):
+            return None
+        return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+
+
+class Outline(NamedTuple):
+    """What the project needs to know of a file before any is parsed."""
+
+    stamp: Stamp | None
+    """Taken before the file was read."""
+    digest: str
+    says: tuple[str, ...]
+    """The names of the domains that it takes part in by its own statements."""
+    script: bool
+    """Whether it may run as a script though others import it."""
+    launches: tuple[str, ...]
+    """The names of the files that it runs on XLA as SageMaker's entry points."""
+    imports: frozenset[Path]
+    """The files of the project that it imports."""
+
+
+def digest_of(source: bytes) -> str:
+    """What tells the contents of files apart."""
+    return hashlib.blake2b(source, digest_size=16).hexdigest()
+
+
+def said_by(source: bytes) -> tuple[str, ...]:
+    """The names of the domains that a source takes part in by its own statements."""
+    return tuple(domain.name for domain, said in SPEAKS.items() if said.search(source))
+
+
+def is_script(source: bytes) -> bool:
+    """Whether a source may run as a script."""
+    return any(mark in source for mark in SCRIPT_MARKS)
+
+
+def launched_by(source: bytes) -> tuple[str, ...]:
+    """The file names that a SageMaker launch script runs on XLA.
+
+    They are entry points there, with the Training Compiler, the `pytorchxla` launcher or a Trainium instance.
+    """
+    if b"sagemaker" not in source or not any(mark in source for mark in LAUNCHES_ON_XLA):
+        return ()
+    paths = (match[1].decode("utf-8", "replace") for match in ENTRY_POINT.finditer(source))
+    return tuple(sorted({PurePosixPath(path).name for path in paths}))
+
+
+def imports_in(source: bytes) -> Iterator[tuple[str, int]]:
+    """The dotted names that a source may import, each with its level: the number of dots before a relative one."""
+    for match in IMPORT.finditer(source):
+        origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
+        if plain:
+            for item in plain.split(","):
+                yield item.split(" as ")[0].strip(), 0
+        else:
+            stem = origin.lstrip(".")
+            level = len(origin) - len(stem)
+            yield stem, level
+            for item in names.strip("()").split(","):
+                name = item.split(" as ")[0].strip()
+                if name.isidentifier():
+                    yield f"{stem}.{name}".lstrip("."), level

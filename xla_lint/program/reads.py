@@ -1,0 +1,44 @@
+"""What an analysis asked of its project: where all answers are the same again, so is what the analysis found."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+Question = tuple[str, str]
+"""What was asked, and of which path."""
+Answer = Any
+"""Of the kinds that JSON knows."""
+Reads = dict[Question, Answer]
+
+
+class Recorder:
+    """Notes questions and answers for whoever records at the time, and for those who did around it."""
+
+    def __init__(self) -> None:
+        self._open: list[Reads] = []
+
+    @contextmanager
+    def recording(self) -> Iterator[Reads]:
+        """Give the questions that are asked meanwhile, and their answers."""
+        reads: Reads = {}
+        self._open.append(reads)
+        try:
+            yield reads
+        finally:
+            self._open.pop()
+            self.note_all(reads)
+
+    def note(self, kind: str, path: Path, answer: Answer) -> None:
+        """Note one question and its answer."""
+        if self._open:
+            self._open[-1][kind, str(path)] = answer
+
+    def note_all(self, reads: Mapping[Question, Answer]) -> None:
+        """Note what was asked before, for a result that is used again."""
+        if self._open:
+            self._open[-1].update(reads)
