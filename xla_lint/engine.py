@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.analysis import Program, analyse
+from xla_lint.program.faults import Containment
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.events import Event
+    from xla_lint.program.faults import Fault
 
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
@@ -41,10 +43,16 @@ def check_module(
     project: Project,
     settings: Settings,
     symbols: Collection[str] | None = None,
+    faults: list[Fault] | None = None,
 ) -> list[Finding]:
     """The findings of one module, in the order of its lines.
 
     `symbols` limits the rules that run; None runs every one, advice included.
+    `faults` takes the errors inside the engine that ended the analysis of one function; without it, the first one is
+    raised.
+
+    Raises:
+        Exception: an error inside the engine.
     """
     own = domains(module, settings.scope)
     imported = is_imported(module, project)
@@ -54,11 +62,15 @@ def check_module(
     if not speaking:
         return []
     target = settings.target or target_version(project)
-    findings = [
-        finding
-        for program in analyse(module, project, target, alone=bool(own) or not imported)
-        for finding in findings_in(program, speaking, bool(own))
-    ]
+    findings: list[Finding] = []
+    contained: list[Fault] = []
+    for program in analyse(module, project, target, alone=bool(own) or not imported):
+        contained += program.faults
+        findings += findings_in(program, speaking, bool(own), contained)
+    if faults is not None:
+        faults += contained
+    elif contained:
+        raise contained[0].error
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
     return [unique[place] for place in sorted(unique)]
@@ -75,7 +87,7 @@ def concerned(module: nodes.Module, project: Project, settings: Settings) -> boo
     return bool(domains(module, settings.scope)) or is_imported(module, project)
 
 
-def findings_in(program: Program, speaking: list[type[Rule]], own: bool) -> Iterator[Finding]:
+def findings_in(program: Program, speaking: list[type[Rule]], own: bool, faults: list[Fault]) -> Iterator[Finding]:
     """What the rules say of the module that is checked, as part of one program.
 
     `own` tells whether the module belongs to an XLA program by its own imports; else messages say through which one.
@@ -87,6 +99,7 @@ def findings_in(program: Program, speaking: list[type[Rule]], own: bool) -> Iter
     via = "" if own or program.entry is None else f" (part of the XLA program {program.entry.name})"
     for event in program.events:
         for rule in listeners[type(event)]:
-            for finding in rule.check(event):
-                if program.alone or finding.node.root() is program.module:
-                    yield replace(finding, via=via) if via else finding
+            with Containment(faults, event.node):
+                for finding in rule.check(event):
+                    if program.alone or finding.node.root() is program.module:
+                        yield replace(finding, via=via) if via else finding

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xla_lint import failures
 from xla_lint.cli.config import chosen
 from xla_lint.cli.files import find
 from xla_lint.cli.locate import located
 from xla_lint.cli.progress import counted
 from xla_lint.cli.results import Problem, Results
 from xla_lint.engine import concerned
-from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.project import Project
 from xla_lint.program.source import SourceError, decode, parse, read
 
@@ -75,16 +75,16 @@ def check_source(path: str, source: bytes, choice: Choice, results: Results) -> 
     try:
         text = decode(source)
         module = parse(text, path)
-        findings = findings_of(module, project, choice.settings)
-        reported = _reported(findings, module, source, text, choice)
+        checked = failures.check(module, project, choice.settings)
+        reported = _reported(checked.findings, module, source, text, choice)
     except SourceError as error:
         results.problems.append(Problem(path, str(error), error.line))
-    except AnalysisError as error:
-        results.problems.append(Problem(path, str(error)))
     else:
+        problems = [Problem(failure.path or path, failure.message, failure.line) for failure in checked.failures]
+        results.problems += (problem for problem in problems if problem not in results.problems)
         lines = text.split("\n")
         results.findings += (located(finding, path, lines) for finding in reported)
-        results.outside += not findings and not concerned(module, project, choice.settings)
+        results.outside += not checked.findings and not concerned(module, project, choice.settings)
 
 
 def _reported(findings: list[Finding], module: nodes.Module, source: bytes, text: str, choice: Choice) -> list[Finding]:

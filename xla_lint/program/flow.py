@@ -11,6 +11,7 @@ from astroid import nodes
 from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import Slice, Truth, truth_of_number
+from xla_lint.program.faults import Boundary
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Form, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
@@ -55,6 +56,7 @@ MOST_MODULES = 40
 """How many modules of the project one program's analysis runs at most."""
 GRADIENT = "grad"
 """The attribute of a tensor that holds its gradient."""
+DEFINITIONS = (nodes.FunctionDef, nodes.ClassDef, nodes.Import, nodes.ImportFrom)
 MOST_TURNS = 3
 """How often a loop's body is run at most, until what it carries round is known."""
 
@@ -87,6 +89,19 @@ class Flow(Calls):
                 handler(self, node)
             else:
                 self.evaluate(node)
+
+    def run_definitions(self, body: Iterable[nodes.NodeNG]) -> None:
+        """Run the statements of a module or a class; after one that fails, what it defines and imports."""
+        whole = True
+        for node in body:
+            if self.state is None:
+                return
+            if whole or isinstance(node, DEFINITIONS):
+                with Boundary(self, node) as boundary:
+                    self.run([node])
+                if boundary.failed:
+                    whole = False
+                    self.opaque()
 
     # Assignment.
 
@@ -647,7 +662,7 @@ class Flow(Calls):
         self.suspend()
         self.frame, self.state = frame, State(frame.env, frozenset(), frozenset({1}))
         self.loops, self.calls, self.exits, self.defining, self.tests, self.active = [], [], [], None, [], []
-        self.run(tree.body)
+        self.run_definitions(tree.body)
         frame.env = self.state.env if self.state is not None else frame.env
         self.frame, self.state, self.loops, self.calls, self.exits, self.defining, self.tests, self.active = outer
 
@@ -702,7 +717,7 @@ class Flow(Calls):
         self.here.env = dict(before)
         self.defining = cls
         names = set(before)
-        self.run(node.body)
+        self.run_definitions(node.body)
         self.defining = outer
         if self.state is None:
             return
