@@ -15,7 +15,7 @@ from xla_lint.program.imports import is_none_constant
 from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.objects import differs_between_replicas
 from xla_lint.program.ranks import ENVIRONMENT, environment_value
-from xla_lint.program.uses import MODEL_METHODS, path_of
+from xla_lint.program.uses import MODEL_METHODS, path_of, receiver_of
 from xla_lint.program.values import (
     NO_TRAITS,
     NONE,
@@ -175,14 +175,15 @@ class Expressions(Machine):
         if use.is_loss:
             return self.tensor(node, Place.DEVICE, grad=True, sure=False)
         if use.is_optimizer:
-            return self._kept(path, Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False))
+            return self._kept(path, node, Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False))
         if use.is_model:
-            return self._kept(path, Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False))
+            return self._kept(path, node, Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False))
         return UNKNOWN
 
-    def _kept(self, path: str, value: Instance) -> Instance:
+    def _kept(self, path: str, node: nodes.NodeNG, value: Instance) -> Instance:
         """The same object for an attribute of `self` wherever it is used."""
-        owner = self.lookup("self") if path.startswith("self.") else UNKNOWN
+        receiver = receiver_of(node) if path.startswith("self.") else None
+        owner = self.lookup(receiver) if receiver is not None else UNKNOWN
         if isinstance(owner, Instance):
             self.store.put(owner.attributes, path.removeprefix("self."), value)
         return value
@@ -393,7 +394,7 @@ class Expressions(Machine):
     def _truth_of_value(self, node: nodes.NodeNG, value: Value) -> Truth:
         if isinstance(value, Number):
             truth = truth_of_number(value)
-            if not isinstance(node, (nodes.Compare, nodes.Call)) and Trait.FACT not in value.traits:
+            if not isinstance(node, (nodes.Compare, nodes.Call, nodes.Const)) and Trait.FACT not in value.traits:
                 truth.known = None
             return truth
         if value is NONE:

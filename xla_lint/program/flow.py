@@ -18,6 +18,7 @@ from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical, is_foreign
 from xla_lint.program.objects import loader_of
 from xla_lint.program.state import Changes, Frame, State, current, meet_all
+from xla_lint.program.uses import receiver_of
 from xla_lint.program.values import (
     NONE,
     UNKNOWN,
@@ -325,7 +326,9 @@ class Flow(Calls):
         heaps: list[Changes] = []
         random = Guard.RANDOM in truth.if_true
         operations, dead, ended = self.operations, False, False
-        self.tests.append(len(self.loops))
+        tests = list(self.tests)
+        if truth.known is None:
+            self.tests.append(len(self.loops))
         for when, run, guards, facts in (
             (True, body, truth.if_true, truth.narrow_true),
             (False, orelse, truth.if_false, truth.narrow_false),
@@ -341,7 +344,7 @@ class Flow(Calls):
             ended |= self.state is None and self._departures() == departures
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
-        self.tests.pop()
+        self.tests = tests
         self.store.merge(*heaps)
         if random and (self.operations > operations or (dead and self.loops)) and truth.known is None:
             self.state = before
@@ -483,7 +486,7 @@ class Flow(Calls):
             value = env.get(name)
             if isinstance(value, (Number, Choice)):
                 env[name] = join_all(widened(option, loop if counts else None) for option in options(value))
-        instance = env.get("self")
+        instance = env.get(receiver_of(node) or "")
         if isinstance(instance, Instance):
             for name in attributes:
                 value = instance.attributes.get(name)
@@ -796,14 +799,20 @@ def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
 
 
 def counted_attributes(node: nodes.For | nodes.While) -> list[str]:
-    """The attributes of `self` that a loop's body counts up."""
+    """The attributes of a method's object that a loop's body counts up."""
     found = []
+    receiver = receiver_of(node)
     for item in node.nodes_of_class((nodes.AugAssign, nodes.Assign)):
         target = item.target if isinstance(item, nodes.AugAssign) else item.targets[0]
         counts = isinstance(item, nodes.AugAssign) or advances(item.value, target.as_string())
-        if counts and isinstance(target, nodes.AssignAttr) and target.as_string().startswith("self."):
+        if counts and isinstance(target, nodes.AssignAttr) and is_name(target.expr, receiver):
             found.append(target.attrname)
     return found
+
+
+def is_name(node: nodes.NodeNG, name: str | None) -> bool:
+    """Whether an expression is a certain name."""
+    return isinstance(node, nodes.Name) and node.name == name
 
 
 def is_made(value: Value, around: Loop) -> bool:

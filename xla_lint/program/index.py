@@ -28,6 +28,9 @@ class Index:
         """The names and attributes that a test asks to know whether the program runs on XLA."""
         self._bound: dict[str, set[str]] = {}
         self._aliases: list[tuple[str, str]] = []
+        self._named: dict[str, str] = {}
+        """What each imported name stands for."""
+        self._calls: dict[nodes.NodeNG, list[nodes.Call]] = {}
         self._own: dict[nodes.NodeNG, Uses] = {}
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = {}
         self._counted: dict[nodes.NodeNG, set[str]] = {}
@@ -44,7 +47,7 @@ class Index:
             if isinstance(node, LEAVES):
                 continue
             if isinstance(node, nodes.Call):
-                note_call(node, self._own.setdefault(scope, {}))
+                self._calls.setdefault(scope, []).append(node)
             elif isinstance(node, nodes.Attribute):
                 self.mentioned.add(node.attrname)
             elif isinstance(node, SCOPES):
@@ -62,11 +65,13 @@ class Index:
                 self.imported.update(f"{node.modname}.{name}" for name, _ in node.names)
                 for name, alias in node.names:
                     self._bound.setdefault(alias or name, set()).add((node.modname or "").partition(".")[0])
+                    self._named[alias or name] = f"{node.modname}.{name}"
         elif isinstance(node, nodes.Import):
             self.imported.update(name for name, _ in node.names)
             for name, alias in node.names:
                 package = name.partition(".")[0]
                 self._bound.setdefault(alias or package, set()).add(package)
+                self._named[alias or package] = name if alias else package
         elif isinstance(node, (nodes.Yield, nodes.YieldFrom)):
             self.generators.add(scope)
         elif isinstance(node, (nodes.For, nodes.While)):
@@ -95,9 +100,17 @@ class Index:
         if found is None:
             found = {}
             for part in self._parts(scope):
-                for path, use in self._own.get(part, {}).items():
+                for path, use in self._uses_in(part).items():
                     found.setdefault(path, Use()).add(use)
             self._uses[scope] = found
+        return found
+
+    def _uses_in(self, part: nodes.NodeNG) -> Uses:
+        found = self._own.get(part)
+        if found is None:
+            found = self._own[part] = {}
+            for call in self._calls.get(part, ()):
+                note_call(call, found, self._named)
         return found
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
