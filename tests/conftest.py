@@ -7,11 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import stand_in
 from tests.doors import pylint
 from xla_lint import engine
 from xla_lint.cli.main import main
+
+settings.register_profile("suite", derandomize=True, database=None, max_examples=12, deadline=None)
+settings.register_profile(
+    "long", database=None, max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
+)
+settings.load_profile("suite")
 
 Door = Callable[..., list[tuple[int, str]]]
 """Takes a path and options; gives the line and symbol of each finding."""
