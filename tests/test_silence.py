@@ -120,6 +120,44 @@ def test_nothing_is_said(name: str) -> None:
     assert [finding.message for finding in findings] == []
 
 
+ADVICE = {
+    "a sampler that does not shuffle": (
+        "xla-sampler-without-epoch",
+        """
+        import torch
+        import torch_xla
+        import torch_xla.distributed.parallel_loader as pl
+        from torch.utils.data import DataLoader, DistributedSampler
+        def fit(rows, replicas, rank):
+            device = torch_xla.device()
+            model = torch.nn.Linear(2, 2).to(device)
+            sampler = DistributedSampler(rows, num_replicas=replicas, rank=rank, shuffle=False)
+            loader = DataLoader(rows, batch_size=4, sampler=sampler, num_workers=2, drop_last=True)
+            for _ in range(3):
+                for x in pl.MpDeviceLoader(loader, device):
+                    model(x).sum().backward()
+        """,
+    ),
+    "a barrier after a call that cannot be followed": (
+        "xla-redundant-sync",
+        """
+        import torch_xla
+        def fit(engine, rows):
+            for row in rows:
+                torch_xla.sync()
+                engine.run_train(row)
+                torch_xla.sync()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_no_advice_is_given(name: str) -> None:
+    symbol, source = ADVICE[name]
+    assert check_module(parse(textwrap.dedent(source), "train.py"), Project(), Settings(), [symbol]) == []
+
+
 HARD = {
     "a loop that never turns": "import torch_xla\nx = None\nwhile x is not None:\n    x = x.next\n",
     "values nested more and more deeply": "import torch_xla\n"

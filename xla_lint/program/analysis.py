@@ -163,9 +163,10 @@ class Roots:
         for function in functions:
             if hook_parameters(function) is not None and function.node.lineno not in self.skip:
                 self._run(function, Form.HOOK)
-        mentioned = machine.facts.mentioned
+        facts = machine.facts
         for wanted in (False, True):
             for function in reversed(functions):
+                mentioned = facts.mentioned if function.owner is None else facts.attributes
                 if (
                     (function.name in mentioned) is wanted
                     and function.node not in machine.visited

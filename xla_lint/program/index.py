@@ -19,7 +19,9 @@ class Index:
         self.imported: set[str] = set()
         """The dotted names that it imports, at any depth of nesting, relative imports left out."""
         self.mentioned: set[str] = set()
-        """Every name and attribute that it uses."""
+        """Every name that it uses."""
+        self.attributes: set[str] = set()
+        """Every attribute that it uses."""
         self.generators: set[nodes.NodeNG] = set()
         """The functions whose own body yields."""
         self.looping: set[nodes.NodeNG] = set()
@@ -49,7 +51,7 @@ class Index:
             if isinstance(node, nodes.Call):
                 self._calls.setdefault(scope, []).append(node)
             elif isinstance(node, nodes.Attribute):
-                self.mentioned.add(node.attrname)
+                self.attributes.add(node.attrname)
             elif isinstance(node, SCOPES):
                 self._inner.setdefault(scope, []).append(node)
                 scope = node

@@ -427,8 +427,10 @@ class Machine(ABC):
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
         if self.loops:
             self.loops[-1].opaque = True
-        if self.state is not None and self.state.gradients.computed:
-            self.state.gradients = Gradients(computed=True, reduced=True)
+        if self.state is not None:
+            self.state.work = True
+            if self.state.gradients.computed:
+                self.state.gradients = Gradients(computed=True, reduced=True)
 
     def unknown_path(self, node: nodes.NodeNG) -> Value:
         """The result of something that cannot be followed."""
