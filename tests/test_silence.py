@@ -141,11 +141,14 @@ ADVICE = {
     "a barrier after a call that cannot be followed": (
         "xla-redundant-sync",
         """
-        import torch_xla
-        def fit(engine, rows):
-            for row in rows:
+        import torch, torch_xla
+        device = torch_xla.device()
+        model = torch.nn.Linear(2, 2).to(device)
+        def fit(engine):
+            for _ in range(3):
+                model(torch.ones(2, 2, device=device)).sum().backward()
                 torch_xla.sync()
-                engine.run_train(row)
+                engine.run_train()
                 torch_xla.sync()
         """,
     ),
