@@ -44,6 +44,22 @@ CASES = {
                     if not self.use_xla:
                         print(loss.item())
         """,
+    "an optimizer of a wrapper around a model that was moved before": """
+        import torch, torch_xla
+        from torch import nn
+        class Distilled(nn.Module):
+            def __init__(self, student):
+                super().__init__()
+                self.student = student
+        def fit(small):
+            device = torch_xla.device()
+            student = nn.Linear(2, 2) if small else nn.Linear(4, 4)
+            wrapper = Distilled(student.to(device))
+            optimizer = torch.optim.SGD(wrapper.parameters(), lr=0.1)
+            wrapper.to(device)
+            return optimizer
+        fit(True)
+        """,
     "one row padded by a dataset": """
         import torch_xla
         from transformers import AutoTokenizer
