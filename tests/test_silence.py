@@ -51,14 +51,31 @@ CASES = {
             def __init__(self, student):
                 super().__init__()
                 self.student = student
-        def fit(small):
+        def fit(options):
             device = torch_xla.device()
-            student = nn.Linear(2, 2) if small else nn.Linear(4, 4)
-            wrapper = Distilled(student.to(device))
+            student = None
+            if options.small:
+                student = nn.Linear(2, 2).to(device)
+            wrapper = Distilled(student)
             optimizer = torch.optim.SGD(wrapper.parameters(), lr=0.1)
             wrapper.to(device)
             return optimizer
-        fit(True)
+        """,
+    "a read on the way out of the loop": """
+        import torch, torch_xla
+        device = torch_xla.device()
+        model = torch.nn.Linear(2, 2).to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        def fit(limit):
+            for step in range(limit):
+                optimizer.zero_grad()
+                loss = model(torch.ones(2, 2, device=device)).sum()
+                loss.backward()
+                optimizer.step()
+                if step == limit - 1:
+                    print("done", loss.item())
+                    return
+                torch_xla.sync()
         """,
     "one row padded by a dataset": """
         import torch_xla

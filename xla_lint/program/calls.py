@@ -205,6 +205,7 @@ class Calls(Expressions):
         caller.env = entry.env
         home = function.frame
         frame = Frame(bound, home, function, function.owner, function.node, home.module, home.facts)
+        frame.depth = len(self.loops)
         frame.on_yield = on_yield
         frame.consumer = consumer
         exits, self.exits = self.exits, []

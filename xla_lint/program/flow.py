@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
@@ -338,10 +338,12 @@ class Flow(Calls):
             self.state = before.fork()
             self.guard(guards)
             self.narrow(facts)
-            departures = self._departures()
+            departures, events = self._departures(), len(self.events)
             run()
             dead |= self.state is None
             ended |= self.state is None and self._departures() == departures
+            if self.state is None:
+                self._leave(departures, events)
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
         self.tests = tests
@@ -354,10 +356,21 @@ class Flow(Calls):
         if self.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
             self.state.held = held
 
-    def _departures(self) -> int:
-        """How many paths left the function or the loop so far; one that raises ends the program instead."""
+    def _departures(self) -> tuple[int, int, int]:
+        """How many paths returned, broke and continued so far; one that raises ends the program instead."""
         exits = self.exits[-1] if self.exits else Exits()
-        return len(self.frame.returns) + len(exits.breaks) + len(exits.continues)
+        return len(self.frame.returns), len(exits.breaks), len(exits.continues)
+
+    def _leave(self, departures: tuple[int, int, int], events: int) -> None:
+        """Note the loops that a path ended which began with so many departures and events."""
+        returned, broke, continued = (now - then for now, then in zip(self._departures(), departures, strict=True))
+        if continued or not (returned or broke):
+            return
+        left = frozenset(self.loops[-1:] if broke else self.loops[self.frame.depth :])
+        self.events[events:] = [
+            replace(event, context=replace(event.context, left=event.context.left | left))
+            for event in self.events[events:]
+        ]
 
     def _assert(self, node: nodes.Assert) -> None:
         truth = self.truth(node.test)

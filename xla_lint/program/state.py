@@ -142,6 +142,8 @@ class Frame:
     module: nodes.Module | None = None
     """The module whose code runs; its facts are in `facts`."""
     facts: Index | None = None
+    depth: int = 0
+    """How many loops were around its call."""
     returns: list[tuple[Value, State]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     on_yield: Callable[[Value], None] | None = None
