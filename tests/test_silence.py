@@ -61,6 +61,40 @@ CASES = {
             wrapper.to(device)
             return optimizer
         """,
+    "the other branch of a test on the backend's name": """
+        import torch
+        class Trainer:
+            def __init__(self, backend, model, loader):
+                self.backend = backend
+                if self.backend == "xla":
+                    import torch_xla
+                    self.device = torch_xla.device()
+                else:
+                    self.device = torch.device("cuda")
+                self.model = model.to(self.device)
+                self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+                self.loader = loader
+            def fit(self):
+                for x in self.loader:
+                    loss = self.model(x.to(self.device)).sum()
+                    loss.backward()
+                    self.optimizer.step()
+                    if self.backend != "xla":
+                        print(loss.item())
+        """,
+    "an unknown model that is given host tensors": """
+        import torch, torch_xla
+        class Service:
+            def __init__(self, model):
+                self.model = model
+                self.model.eval()
+            def predict(self, rows):
+                for row in rows:
+                    with torch.no_grad():
+                        mean = self.model(torch.FloatTensor(row).unsqueeze(0))["mean"]
+                    print(mean.numpy())
+                return sum(p.numel() for p in self.model.parameters())
+        """,
     "a read on the way out of the loop": """
         import torch, torch_xla
         device = torch_xla.device()

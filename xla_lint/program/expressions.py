@@ -12,6 +12,7 @@ from astroid import nodes
 
 from xla_lint.program.events import Changing, DataShape, Guard, HandPadding, HostChoice, How, RankIndex
 from xla_lint.program.imports import is_none_constant
+from xla_lint.program.index import is_choice
 from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.objects import differs_between_replicas
 from xla_lint.program.ranks import ENVIRONMENT, environment_value
@@ -356,17 +357,26 @@ class Expressions(Machine):
         truth.narrow_true, truth.narrow_false = narrowing(node)
         if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
             truth.known = None
-        if isinstance(node, (nodes.Name, nodes.Attribute)) and self.asks_for_xla(node):
-            truth.known = True
+        asked = self.asks_for_xla(node)
+        if asked is not None:
+            truth.known = asked
         if truth.known is None and is_setting(node, value):
             truth.if_true.add(Guard.SETTING)
             truth.if_false.add(Guard.SETTING)
         return truth, value
 
-    def asks_for_xla(self, node: nodes.Name | nodes.Attribute) -> bool:
-        """Whether a flag is one that stands for running on XLA, as the tests of it in this module show."""
-        facts = self.frame.facts
-        return facts is not None and bool(facts.flags) and node.as_string() in facts.flags
+    def asks_for_xla(self, node: nodes.NodeNG) -> bool | None:
+        """What a flag for running on XLA, as the tests of it in this module show, answers; None for another test."""
+        flags = self.frame.facts.flags if self.frame.facts is not None else ()
+        if not flags:
+            return None
+        if isinstance(node, (nodes.Name, nodes.Attribute)):
+            return True if node.as_string() in flags else None
+        if not is_choice(node):
+            return None
+        text = node.as_string()
+        opposite = text.replace(" != ", " == ") if " != " in text else text.replace(" == ", " != ")
+        return True if text in flags else False if opposite in flags else None
 
     def _truth_of_boolean(self, node: nodes.BoolOp) -> tuple[Truth, Value]:
         truths: list[Truth] = []

@@ -130,14 +130,26 @@ class Index:
         return parts
 
 
+BACKENDS = frozenset({"xla", "tpu", "neuron"})
 DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
 CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
 
 
 def is_flag_for_xla(node: nodes.If) -> bool:
     """Whether a test asks a flag, and only the branch where it is set turns to XLA."""
-    flag = isinstance(node.test, (nodes.Name, nodes.Attribute))
+    flag = isinstance(node.test, (nodes.Name, nodes.Attribute)) or is_choice(node.test)
     return flag and reaches_for_xla(node.body) and not reaches_for_xla(node.orelse)
+
+
+def is_choice(node: nodes.NodeNG) -> bool:
+    """Whether a test compares something with the name of an XLA backend: `backend == "xla"`."""
+    return (
+        isinstance(node, nodes.Compare)
+        and isinstance(node.left, (nodes.Name, nodes.Attribute))
+        and [op for op, _ in node.ops] in (["=="], ["!="])
+        and isinstance(node.ops[0][1], nodes.Const)
+        and node.ops[0][1].value in BACKENDS
+    )
 
 
 def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
