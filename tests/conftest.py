@@ -14,10 +14,15 @@ from tests.doors import pylint
 from xla_lint import engine
 from xla_lint.cli.main import main
 
-settings.register_profile("suite", derandomize=True, database=None, max_examples=12, deadline=None)
 settings.register_profile(
-    "long", database=None, max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
+    "suite",
+    derandomize=True,
+    database=None,
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),  # some of them measure time
 )
+settings.register_profile("long", settings.get_profile("suite"), derandomize=False, max_examples=3000, print_blob=True)
 settings.load_profile("suite")
 
 Door = Callable[..., list[tuple[int, str]]]
