@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -33,10 +34,12 @@ def told(source: str) -> list[tuple[object, ...]]:
 
 
 def compiles(source: str) -> bool:
-    try:
-        compile(source, "program.py", "exec", dont_inherit=True)
-    except SyntaxError:
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(source, "program.py", "exec", dont_inherit=True)
+        except SyntaxError:
+            return False
     return True
 
 
