@@ -95,6 +95,14 @@ CASES = {
                     print(mean.numpy())
                 return sum(p.numel() for p in self.model.parameters())
         """,
+    "a function that another script launches": """
+        import torch_xla
+        from transformers import Trainer
+        def train(index):
+            Trainer(model=None).train()
+        if __name__ == "__main__":
+            train()
+        """,
     "a read on the way out of the loop": """
         import torch, torch_xla
         device = torch_xla.device()

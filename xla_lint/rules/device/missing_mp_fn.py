@@ -96,14 +96,18 @@ def is_training(name: str) -> bool:
 
 
 def started(module: nodes.Module) -> nodes.FunctionDef | None:
-    """The function that a script calls last where it runs as one, None where it calls none of its own."""
-    called = [
-        module.locals.get(call.func.as_string(), [None])[0]
+    """The function that a script calls last where it runs as one, None where it calls none of its own.
+
+    One that is not given all it needs there gets it from whoever launches it.
+    """
+    own = [
+        function
         for statement in module.nodes_of_class(nodes.If, skip_klass=(nodes.FunctionDef, nodes.ClassDef))
         if is_main_guard(statement)
         for call in statement.nodes_of_class(nodes.Call)
+        if isinstance(function := module.locals.get(call.func.as_string(), [None])[0], nodes.FunctionDef)
+        and len(call.args) + len(call.keywords) >= len(function.args.args or []) - len(function.args.defaults or [])
     ]
-    own = [function for function in called if isinstance(function, nodes.FunctionDef)]
     return own[-1] if own else None
 
 
