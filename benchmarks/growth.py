@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xla_lint import failures
 from xla_lint.engine import Settings
-from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.project import Project
 from xla_lint.program.source import parse
 
@@ -98,10 +98,10 @@ def cost(files: dict[str, str]) -> tuple[float, str]:
         begun, found = time.process_time(), 0
         for path, text in files.items():
             place = Path(name, path)
-            try:
-                found += len(findings_of(parse(text, place), Project.around(place), Settings()))
-            except AnalysisError as error:
-                return time.process_time() - begun, str(error)
+            checked = failures.check(parse(text, place), Project.around(place), Settings())
+            if checked.failures:
+                return time.process_time() - begun, checked.failures[0].message
+            found += len(checked.findings)
         return time.process_time() - begun, f"{found} findings"
 
 

@@ -7,11 +7,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import stand_in
 from tests.doors import pylint
 from xla_lint import engine
 from xla_lint.cli.main import main
+
+settings.register_profile(
+    "suite",
+    derandomize=True,
+    database=None,
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),  # some of them measure time
+)
+settings.register_profile("long", settings.get_profile("suite"), derandomize=False, max_examples=3000, print_blob=True)
+settings.load_profile("suite")
 
 Door = Callable[..., list[tuple[int, str]]]
 """Takes a path and options; gives the line and symbol of each finding."""

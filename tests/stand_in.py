@@ -13,6 +13,7 @@ from astroid import nodes
 
 from xla_lint import engine
 from xla_lint.engine import Settings
+from xla_lint.program.faults import Fault
 from xla_lint.program.project import Project
 from xla_lint.rules import rule_named
 from xla_lint.rules.base import Confidence, Finding
@@ -24,7 +25,11 @@ CALLS: list[Call] = []
 
 
 def check_module(
-    module: nodes.Module, project: Project, settings: Settings, symbols: Collection[str] | None = None
+    module: nodes.Module,
+    project: Project,
+    settings: Settings,
+    symbols: Collection[str] | None = None,
+    faults: list[Fault] | None = None,  # noqa: ARG001 - a stand-in takes what the engine takes
 ) -> list[Finding]:
     CALLS.append((module, project, settings))
     if module.name == "crash":

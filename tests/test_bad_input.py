@@ -83,7 +83,7 @@ class TestDepth:
         status = main(["check", str(path)])
         error = capsys.readouterr().err
         if status == 2:
-            assert f"xla-lint: {path}: the code is nested too deeply to be analysed\n" in error
+            assert f"xla-lint: {path}:2: the code is nested too deeply to be analysed\n" in error
         else:
             assert status == 0
 
@@ -106,7 +106,7 @@ class TestDepth:
         assert "too deeply" in problem or "too many" in problem
 
     def test_the_plugin_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def endless(*arguments: object) -> None:
+        def endless(*arguments: object, **_: object) -> None:
             endless(*arguments)
 
         monkeypatch.setattr(engine, "check_module", endless)

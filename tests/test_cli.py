@@ -361,7 +361,7 @@ class TestEnds:
 
     @pytest.mark.usefixtures("folder")
     def test_interrupted(self, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-        def interrupt(*_: object) -> None:
+        def interrupt(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(engine, "check_module", interrupt)

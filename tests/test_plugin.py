@@ -187,7 +187,7 @@ class TestInternalErrors:
         assert re.fullmatch(
             f"{re.escape(str(crash))}: internal error in xla-lint {re.escape(xla_lint.__version__)}: "
             r"ValueError: an error of two lines \(failures.py, line \d+\); "
-            "please report this line together with the file",
+            "nothing of this file was analysed; please report this line together with the file",
             fatal.msg,
         )
         assert [message.symbol for message in rest] == ["xla-value-read"] * 2

@@ -44,6 +44,81 @@ CASES = {
                     if not self.use_xla:
                         print(loss.item())
         """,
+    "an optimizer of a wrapper around a model that was moved before": """
+        import torch, torch_xla
+        from torch import nn
+        class Distilled(nn.Module):
+            def __init__(self, student):
+                super().__init__()
+                self.student = student
+        def fit(options):
+            device = torch_xla.device()
+            student = None
+            if options.small:
+                student = nn.Linear(2, 2).to(device)
+            wrapper = Distilled(student)
+            optimizer = torch.optim.SGD(wrapper.parameters(), lr=0.1)
+            wrapper.to(device)
+            return optimizer
+        """,
+    "the other branch of a test on the backend's name": """
+        import torch
+        class Trainer:
+            def __init__(self, backend, model, loader):
+                self.backend = backend
+                if self.backend == "xla":
+                    import torch_xla
+                    self.device = torch_xla.device()
+                else:
+                    self.device = torch.device("cuda")
+                self.model = model.to(self.device)
+                self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+                self.loader = loader
+            def fit(self):
+                for x in self.loader:
+                    loss = self.model(x.to(self.device)).sum()
+                    loss.backward()
+                    self.optimizer.step()
+                    if self.backend != "xla":
+                        print(loss.item())
+        """,
+    "an unknown model that is given host tensors": """
+        import torch, torch_xla
+        class Service:
+            def __init__(self, model):
+                self.model = model
+                self.model.eval()
+            def predict(self, rows):
+                for row in rows:
+                    with torch.no_grad():
+                        mean = self.model(torch.FloatTensor(row).unsqueeze(0))["mean"]
+                    print(mean.numpy())
+                return sum(p.numel() for p in self.model.parameters())
+        """,
+    "a function that another script launches": """
+        import torch_xla
+        from transformers import Trainer
+        def train(index):
+            Trainer(model=None).train()
+        if __name__ == "__main__":
+            train()
+        """,
+    "a read on the way out of the loop": """
+        import torch, torch_xla
+        device = torch_xla.device()
+        model = torch.nn.Linear(2, 2).to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        def fit(limit):
+            for step in range(limit):
+                optimizer.zero_grad()
+                loss = model(torch.ones(2, 2, device=device)).sum()
+                loss.backward()
+                optimizer.step()
+                if step == limit - 1:
+                    print("done", loss.item())
+                    return
+                torch_xla.sync()
+        """,
     "one row padded by a dataset": """
         import torch_xla
         from transformers import AutoTokenizer
@@ -118,6 +193,47 @@ def test_nothing_is_said(name: str) -> None:
     module = parse(textwrap.dedent(CASES[name]), "train.py")
     findings = check_module(module, Project(), Settings(), default_symbols() - {"xla-unwrapped-loader"})
     assert [finding.message for finding in findings] == []
+
+
+ADVICE = {
+    "a sampler that does not shuffle": (
+        "xla-sampler-without-epoch",
+        """
+        import torch
+        import torch_xla
+        import torch_xla.distributed.parallel_loader as pl
+        from torch.utils.data import DataLoader, DistributedSampler
+        def fit(rows, replicas, rank):
+            device = torch_xla.device()
+            model = torch.nn.Linear(2, 2).to(device)
+            sampler = DistributedSampler(rows, num_replicas=replicas, rank=rank, shuffle=False)
+            loader = DataLoader(rows, batch_size=4, sampler=sampler, num_workers=2, drop_last=True)
+            for _ in range(3):
+                for x in pl.MpDeviceLoader(loader, device):
+                    model(x).sum().backward()
+        """,
+    ),
+    "a barrier after a call that cannot be followed": (
+        "xla-redundant-sync",
+        """
+        import torch, torch_xla
+        device = torch_xla.device()
+        model = torch.nn.Linear(2, 2).to(device)
+        def fit(engine):
+            for _ in range(3):
+                model(torch.ones(2, 2, device=device)).sum().backward()
+                torch_xla.sync()
+                engine.run_train()
+                torch_xla.sync()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_no_advice_is_given(name: str) -> None:
+    symbol, source = ADVICE[name]
+    assert check_module(parse(textwrap.dedent(source), "train.py"), Project(), Settings(), [symbol]) == []
 
 
 HARD = {

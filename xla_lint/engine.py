@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.analysis import Program, analyse
+from xla_lint.program.faults import Containment
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.events import Event
+    from xla_lint.program.faults import Fault
 
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
@@ -41,23 +43,32 @@ def check_module(
     project: Project,
     settings: Settings,
     symbols: Collection[str] | None = None,
+    faults: list[Fault] | None = None,
 ) -> list[Finding]:
     """The findings of one module, in the order of its lines.
 
     `symbols` limits the rules that run; None runs every one, advice included.
+    `faults` takes the errors inside the engine that ended the analysis of one function; without it, the first one is
+    raised.
+
+    Raises:
+        Exception: an error inside the engine.
     """
     own = domains(module, settings.scope)
     taken = taken_part(module, project)
     if not own and not taken:
         return []
     target = settings.target or target_version(project)
-    findings = [
-        finding
-        for program in analyse(module, project, target, alone=bool(own) or not taken)
-        for finding in findings_in(
-            program, own, taken if program.entry is None else project.speaks(program.entry), symbols
-        )
-    ]
+    findings: list[Finding] = []
+    contained: list[Fault] = []
+    for program in analyse(module, project, target, alone=bool(own) or not taken):
+        through = taken if program.entry is None else project.speaks(program.entry)
+        contained += program.faults
+        findings += findings_in(program, own, through, symbols, contained)
+    if faults is not None:
+        faults += contained
+    elif contained:
+        raise contained[0].error
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
     return [unique[place] for place in sorted(unique)]
@@ -75,7 +86,11 @@ def concerned(module: nodes.Module, project: Project, settings: Settings) -> boo
 
 
 def findings_in(
-    program: Program, own: frozenset[Domain], through: frozenset[Domain], symbols: Collection[str] | None
+    program: Program,
+    own: frozenset[Domain],
+    through: frozenset[Domain],
+    symbols: Collection[str] | None,
+    faults: list[Fault],
 ) -> Iterator[Finding]:
     """What the rules say of the module that is checked, as part of one program.
 
@@ -92,6 +107,7 @@ def findings_in(
     via = "" if own or program.entry is None else f" (part of the {name} {program.entry.name})"
     for event in program.events:
         for rule in listeners[type(event)]:
-            for finding in rule.check(event):
-                if program.alone or finding.node.root() is program.module:
-                    yield replace(finding, via=via) if via else finding
+            with Containment(faults, event.node):
+                for finding in rule.check(event):
+                    if program.alone or finding.node.root() is program.module:
+                        yield replace(finding, via=via) if via else finding

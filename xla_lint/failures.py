@@ -1,17 +1,19 @@
-"""The engine, so called that an error inside it never ends more than the analysis of one module."""
+"""The engine, so called that an error inside it ends the analysis of one function at most, and is told in one line."""
 
 from __future__ import annotations
 
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint import __version__, engine
 from xla_lint.program.depth import TOO_DEEP, room_to_recurse
+from xla_lint.program.faults import Fault
 
 if TYPE_CHECKING:
-    from astroid import nodes
-
     from xla_lint.engine import Settings
     from xla_lint.program.project import Project
     from xla_lint.rules.base import Finding
@@ -19,30 +21,54 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent
 
 
-class AnalysisError(Exception):
-    """A module could not be analysed; its text is one line for the user."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A function, a statement outside functions, or a whole module that could not be analysed."""
+
+    path: str | None
+    """The file, where it is another module of the program; None for the module that is checked."""
+    line: int | None
+    """Where the function or statement begins; None for a whole module."""
+    message: str
+    """One line for the user."""
 
 
-def findings_of(module: nodes.Module, project: Project, settings: Settings) -> list[Finding]:
-    """What `engine.check_module` finds with every rule, advice included.
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the engine found in a module, and what it failed on."""
 
-    Raises:
-        AnalysisError: whatever went wrong in the engine.
-    """
+    findings: list[Finding]
+    failures: list[Failure]
+
+
+def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
+    """What `engine.check_module` finds with every rule, advice included, whatever goes wrong in it."""
+    faults: list[Fault] = []
     try:
         with room_to_recurse():
-            return engine.check_module(module, project, settings)
-    except RecursionError as error:
-        raise AnalysisError(TOO_DEEP) from error
-    except Exception as error:
-        raise AnalysisError(report(error)) from error
+            findings = engine.check_module(module, project, settings, faults=faults)
+    except Exception as error:  # noqa: BLE001 - told to the user
+        findings, faults = [], [Fault(error, module)]
+    return Checked(findings, list(dict.fromkeys(failure(fault, module) for fault in faults)))
 
 
-def report(error: Exception) -> str:
-    """An internal error in one line: what, where in xla-lint, and what to do about it."""
+def failure(fault: Fault, module: nodes.Module) -> Failure:
+    """A fault as the user is told of it: what, where in the code, where in xla-lint, and what to do about it."""
+    root, scope = fault.node.root(), fault.node.scope()
+    path = None if root is module else root.file
+    line = None if fault.node is root else fault.node.fromlineno
+    if isinstance(fault.error, RecursionError):
+        return Failure(path, line, TOO_DEEP)
+    named = f", in '{scope.name}'" if isinstance(scope, (nodes.FunctionDef, nodes.ClassDef)) else ""
+    lost = "the rest of this code was not analysed" if line else "nothing of this file was analysed"
+    what = f"internal error in xla-lint {__version__}{named}: {described(fault.error)}"
+    return Failure(path, line, f"{what}; {lost}; please report this line together with the file")
+
+
+def described(error: Exception) -> str:
+    """An error's kind and text in one line, and where in xla-lint it happened."""
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if PACKAGE in Path(frame.filename).parents] or frames
     place = f" ({Path(inside[-1].filename).name}, line {inside[-1].lineno})" if inside else ""
     text = " ".join(str(error).split())
-    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return f"internal error in xla-lint {__version__}: {what}{place}; please report this line together with the file"
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + place

@@ -10,7 +10,7 @@ from pylint import interfaces
 from pylint.checkers import BaseChecker
 
 from xla_lint.engine import Settings
-from xla_lint.failures import AnalysisError, findings_of
+from xla_lint.failures import check
 from xla_lint.pages import address
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Scope, Version
@@ -107,12 +107,12 @@ class XlaChecker(BaseChecker):
 
     def visit_module(self, node: nodes.Module) -> None:
         """Check a module as a whole; pylint itself leaves out what is disabled."""
-        try:
-            findings = findings_of(node, Project.around(node.file), settings(self.linter.config))
-        except AnalysisError as error:
-            self.linter.add_message("fatal", args=f"{node.file}: {error}", confidence=interfaces.HIGH)
-            return
-        for finding in findings:
+        checked = check(node, Project.around(node.file), settings(self.linter.config))
+        for failure in checked.failures:
+            path = failure.path or node.file
+            place = f"{path}:{failure.line}" if failure.line else path
+            self.linter.add_message("fatal", args=f"{place}: {failure.message}", confidence=interfaces.HIGH)
+        for finding in checked.findings:
             self.add_message(
                 finding.rule.code(),
                 node=finding.node,

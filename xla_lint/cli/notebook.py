@@ -95,6 +95,13 @@ class Notebook:
             message=LINE.sub(lambda match: self._named(int(match[1])), finding.message),
         )
 
+    def told_in_cell(self, problem: Problem) -> Problem:
+        """A problem of the module, with the place in its cell."""
+        if problem.line is None:
+            return problem
+        cell = self.cell_at(problem.line)
+        return replace(problem, cell=cell.number, line=problem.line - cell.first + 1)
+
     def _named(self, line: int) -> str:
         cell = self.cell_at(line)
         return f"line {line - cell.first + 1} of cell {cell.number}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint import failures
 from xla_lint.cli.locate import located
 from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
 from xla_lint.cli.results import Outcome, Problem
 from xla_lint.engine import concerned
-from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.source import SourceError, decode, parse
 
 if TYPE_CHECKING:
@@ -29,19 +29,21 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
             outcome.problems += notebook.problems
         text = decode(source) if notebook is None else notebook.text
         module = parse(text, path)
-        findings = findings_of(module, project, choice.settings)
-        reported = _reported(findings, module, text, choice)
+        checked = failures.check(module, project, choice.settings)
+        reported = _reported(checked.findings, module, text, choice)
     except OtherLanguageError as error:
         outcome.skipped = f"it is a notebook in {error}"
     except SourceError as error:
         outcome.problems.append(Problem(path, str(error), error.line))
-    except AnalysisError as error:
-        outcome.problems.append(Problem(path, str(error)))
     else:
+        for failure in checked.failures:
+            problem = Problem(failure.path or path, failure.message, failure.line)
+            here = notebook if failure.path is None else None
+            outcome.problems.append(problem if here is None else here.told_in_cell(problem))
         lines = text.split("\n")
         placed = (located(finding, path, lines) for finding in reported)
         outcome.findings += placed if notebook is None else map(notebook.in_cell, placed)
-        outcome.outside = not findings and not concerned(module, project, choice.settings)
+        outcome.outside = not checked.findings and not concerned(module, project, choice.settings)
     return outcome
 
 

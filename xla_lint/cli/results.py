@@ -82,7 +82,7 @@ class Results:
     def add(self, path: str, outcome: Outcome) -> None:
         """Add what the check of a file gave."""
         self.findings += outcome.findings
-        self.problems += outcome.problems
+        self.problems += (problem for problem in outcome.problems if problem not in self.problems)
         self.checked += outcome.read and not outcome.skipped
         self.outside += outcome.outside
         if outcome.skipped:

@@ -13,6 +13,7 @@ from astroid import nodes
 from xla_lint.program.api_uses import api_uses
 from xla_lint.program.environment import environment_sets
 from xla_lint.program.events import Event, LibraryCall, LoopRun
+from xla_lint.program.faults import Boundary, Containment
 from xla_lint.program.flow import Flow
 from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.library.networks import place_model
@@ -41,6 +42,7 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from xla_lint.program.faults import Fault
     from xla_lint.program.loops import Loop
     from xla_lint.program.scope import Version
     from xla_lint.program.uses import Use
@@ -66,6 +68,7 @@ class Program:
     """True where no other module took part."""
     importing: list[Event] = field(default_factory=list)
     """What happens in the programs that import the module, where it is looked at by itself."""
+    faults: list[Fault] = field(default_factory=list)
 
     def inside(self, loop: Loop) -> list[Event]:
         """The events that happen in a loop, at any depth."""
@@ -103,11 +106,12 @@ class Program:
 
 @dataclass(slots=True)
 class Run:
-    """One program, run from its entry: the modules that took part, what happened, and which functions were run."""
+    """One program, run from its entry: the modules that took part, what happened, what was run, what failed."""
 
     modules: dict[Path, nodes.Module]
     events: list[Event]
     visited: set[nodes.NodeNG]
+    faults: list[Fault]
 
 
 def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[int] = ()) -> Run:
@@ -121,14 +125,14 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     )
     machine = Flow(entry, project, target, BUDGET, assume_device=speaks)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
-    machine.run(entry.body)
+    machine.run_definitions(entry.body)
     machine.rootless = True
     Roots(machine, skip).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
     for event in loops:
         event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    return Run(modules, [*machine.events, *loops], machine.visited)
+    return Run(modules, [*machine.events, *loops], machine.visited, machine.faults)
 
 
 def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
@@ -145,16 +149,20 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
             run = entry_run(entry, project, target)
             own = run.modules.get(path) if run is not None else None
             if run is not None and own is not None:
-                programs.append(Program(own, target, run.events, project, entry))
+                programs.append(Program(own, target, run.events, project, entry, faults=run.faults))
                 reached |= {function.lineno or 0 for function in run.visited if function.root() is own}
     if alone or not programs:
-        code = LiveCode(module, target)
-        stated = [*api_uses(code), *environment_sets(code)]
         run = run_program(module, project, target, reached)
+        stated: list[Event] = []
+        with Containment(run.faults, module):
+            code = LiveCode(module, target)
+            stated += [*api_uses(code), *environment_sets(code)]
         several = len(run.modules) > 1
         importing = [event for program in programs for event in program.events]
         events = [*run.events, *stated]
-        programs.append(Program(module, target, events, project, alone=not several, importing=importing))
+        programs.append(
+            Program(module, target, events, project, alone=not several, importing=importing, faults=run.faults)
+        )
     return programs
 
 
@@ -190,18 +198,20 @@ class Roots:
         for function in functions:
             if hook_parameters(function) is not None and function.node.lineno not in self.skip:
                 self._run(function, Form.HOOK)
-        mentioned = machine.facts.mentioned
+        facts = machine.facts
         for wanted in (False, True):
             for function in reversed(functions):
+                mentioned = facts.mentioned if function.owner is None else facts.attributes
                 if (
                     (function.name in mentioned) is wanted
                     and function.node not in machine.visited
                     and function.node.lineno not in self.skip
                 ):
                     self._run(function, self._form(function))
-        for instance in self.instances.values():
-            for value in instance.attributes.values():
-                report_outdated(machine, value)
+        for node, instance in self.instances.items():
+            with Boundary(machine, node):
+                for value in instance.attributes.values():
+                    report_outdated(machine, value)
 
     def _functions(self) -> list[Function]:
         found: list[Function] = []
@@ -231,6 +241,11 @@ class Roots:
             return
         machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
         machine.frame = machine.globals
+        with Boundary(machine, function.node):
+            self._start(function, form)
+
+    def _start(self, function: Function, form: Form | None) -> None:
+        machine = self.machine
         target = function
         if function.owner is not None and not function.static:
             target = bound_to(function, function.owner if function.bound_class else self._instance(function.owner))

@@ -11,6 +11,7 @@ from astroid import nodes
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
 from xla_lint.program.events import CallSite, Context, Guard, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
+from xla_lint.program.faults import Boundary
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.loops import Form, Loop
 from xla_lint.program.machine import MOST_CALLS, Arguments
@@ -166,6 +167,7 @@ class Calls(Expressions):
         if key is not None and (known := self.memo.recall(self, key)) is not None:
             return known
         mark, version, operations, events = self.store.mark(), self.store.version, self.operations, len(self.events)
+        faults = len(self.faults)
         begun = self.here.segments
         opaque = [loop.opaque for loop in self.loops[-1:]]
         if function.compiled:
@@ -175,6 +177,9 @@ class Calls(Expressions):
         self.calls.pop()
         if function.compiled:
             self.barrier(node, "torch_xla.compile", silent=True)
+        if len(self.faults) > faults:
+            self.memo.restless.add(function.node)
+            return result
         if self.here.segments != begun or opaque != [loop.opaque for loop in self.loops[-1:]]:
             self.memo.restless.add(function.node)
         elif plain is not None and (mark, operations, events) == (self.store.mark(), self.operations, len(self.events)):
@@ -202,6 +207,7 @@ class Calls(Expressions):
         caller.env = entry.env
         home = function.frame
         frame = Frame(bound, home, function, function.owner, function.node, home.module, home.facts)
+        frame.depth = len(self.loops)
         frame.on_yield = on_yield
         frame.consumer = consumer
         exits, self.exits = self.exits, []
@@ -213,16 +219,20 @@ class Calls(Expressions):
         self.state = course
         if function.ranked:
             self.guard([Guard.RANK])
-        if isinstance(function.node, nodes.Lambda):
-            frame.returns.append((self.evaluate(function.node.body), self.here))
-        else:
-            self.run(function.node.body)
-            if self.state is not None:
-                frame.returns.append((NONE, self.state))
+        with Boundary(self, function.node) as boundary:
+            if isinstance(function.node, nodes.Lambda):
+                frame.returns.append((self.evaluate(function.node.body), self.here))
+            else:
+                self.run(function.node.body)
+                if self.state is not None:
+                    frame.returns.append((NONE, self.state))
         self.active.pop()
         self.exits = exits
         self.frame = caller
         self.state = entry
+        if boundary.failed:
+            frame.returns.clear()
+            self.opaque()
         if frame.returns:
             end = meet_all(state for _, state in frame.returns)
             assert end is not None

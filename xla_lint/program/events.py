@@ -70,11 +70,14 @@ class Context:
 
     module: nodes.Module | None = None
     """The module in which the event happens."""
+    left: frozenset[Loop] = frozenset()
+    """The loops that the path ends: what happens on it happens once, not in every turn."""
 
     @property
     def step(self) -> Loop | None:
         """The innermost step loop around the event, or None outside step code."""
-        return next((loop for loop in reversed(self.loops) if loop.is_step), None)
+        depth = self._step_depth()
+        return self.loops[depth - 1] if depth else None
 
     @property
     def guards(self) -> frozenset[Guard]:
@@ -95,7 +98,8 @@ class Context:
 
     def _step_depth(self) -> int:
         for depth in range(len(self.loops), 0, -1):
-            if self.loops[depth - 1].is_step:
+            loop = self.loops[depth - 1]
+            if loop.is_step and loop not in self.left:
                 return depth
         return 0
 

@@ -13,11 +13,12 @@ from astroid import nodes
 
 from xla_lint.program.events import Changing, DataShape, Guard, HandPadding, HostChoice, How, RankIndex
 from xla_lint.program.imports import is_none_constant
+from xla_lint.program.index import is_choice
 from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.objects import differs_between_replicas, loader_of, note_loaders
 from xla_lint.program.ranks import ENVIRONMENT, environment_value
-from xla_lint.program.uses import MODEL_METHODS, path_of
+from xla_lint.program.uses import MODEL_METHODS, path_of, receiver_of
 from xla_lint.program.values import (
     NO_TRAITS,
     NONE,
@@ -177,14 +178,15 @@ class Expressions(Machine):
         if use.is_loss:
             return self.tensor(node, Place.DEVICE, grad=True, sure=False)
         if use.is_optimizer:
-            return self._kept(path, Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False))
+            return self._kept(path, node, Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False))
         if use.is_model:
-            return self._kept(path, Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False))
+            return self._kept(path, node, Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False))
         return UNKNOWN
 
-    def _kept(self, path: str, value: Instance) -> Instance:
+    def _kept(self, path: str, node: nodes.NodeNG, value: Instance) -> Instance:
         """The same object for an attribute of `self` wherever it is used."""
-        owner = self.lookup("self") if path.startswith("self.") else UNKNOWN
+        receiver = receiver_of(node) if path.startswith("self.") else None
+        owner = self.lookup(receiver) if receiver is not None else UNKNOWN
         if isinstance(owner, Instance):
             self.store.put(owner.attributes, path.removeprefix("self."), value)
         return value
@@ -357,17 +359,26 @@ class Expressions(Machine):
         truth.narrow_true, truth.narrow_false = narrowing(node)
         if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
             truth.known = None
-        if isinstance(node, (nodes.Name, nodes.Attribute)) and self.asks_for_xla(node):
-            truth.known = True
+        asked = self.asks_for_xla(node)
+        if asked is not None:
+            truth.known = asked
         if truth.known is None and is_setting(node, value):
             truth.if_true.add(Guard.SETTING)
             truth.if_false.add(Guard.SETTING)
         return truth, value
 
-    def asks_for_xla(self, node: nodes.Name | nodes.Attribute) -> bool:
-        """Whether a flag is one that stands for running on XLA, as the tests of it in this module show."""
-        facts = self.frame.facts
-        return facts is not None and bool(facts.flags) and node.as_string() in facts.flags
+    def asks_for_xla(self, node: nodes.NodeNG) -> bool | None:
+        """What a flag for running on XLA, as the tests of it in this module show, answers; None for another test."""
+        flags = self.frame.facts.flags if self.frame.facts is not None else ()
+        if not flags:
+            return None
+        if isinstance(node, (nodes.Name, nodes.Attribute)):
+            return True if node.as_string() in flags else None
+        if not is_choice(node):
+            return None
+        text = node.as_string()
+        opposite = text.replace(" != ", " == ") if " != " in text else text.replace(" == ", " != ")
+        return True if text in flags else False if opposite in flags else None
 
     def _truth_of_boolean(self, node: nodes.BoolOp) -> tuple[Truth, Value]:
         truths: list[Truth] = []
@@ -395,7 +406,7 @@ class Expressions(Machine):
     def _truth_of_value(self, node: nodes.NodeNG, value: Value) -> Truth:
         if isinstance(value, Number):
             truth = truth_of_number(value)
-            if not isinstance(node, (nodes.Compare, nodes.Call)) and Trait.FACT not in value.traits:
+            if not isinstance(node, (nodes.Compare, nodes.Call, nodes.Const)) and Trait.FACT not in value.traits:
                 truth.known = None
             return truth
         if value is NONE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
@@ -11,6 +11,7 @@ from astroid import nodes
 from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import Slice, Truth, truth_of_number
+from xla_lint.program.faults import Boundary
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
@@ -55,6 +56,7 @@ MOST_MODULES = 40
 """How many modules of the project one program's analysis runs at most."""
 GRADIENT = "grad"
 """The attribute of a tensor that holds its gradient."""
+DEFINITIONS = (nodes.FunctionDef, nodes.ClassDef, nodes.Import, nodes.ImportFrom)
 MOST_TURNS = 3
 """How often a loop's body is run at most, until what it carries round is known."""
 
@@ -87,6 +89,19 @@ class Flow(Calls):
                 handler(self, node)
             else:
                 self.evaluate(node)
+
+    def run_definitions(self, body: Iterable[nodes.NodeNG]) -> None:
+        """Run the statements of a module or a class; after one that fails, what it defines and imports."""
+        whole = True
+        for node in body:
+            if self.state is None:
+                return
+            if whole or isinstance(node, DEFINITIONS):
+                with Boundary(self, node) as boundary:
+                    self.run([node])
+                if boundary.failed:
+                    whole = False
+                    self.opaque()
 
     # Assignment.
 
@@ -310,7 +325,9 @@ class Flow(Calls):
         heaps: list[Changes] = []
         random = Guard.RANDOM in truth.if_true
         operations, dead, ended = self.operations, False, False
-        self.tests.append(len(self.loops))
+        tests = list(self.tests)
+        if truth.known is None:
+            self.tests.append(len(self.loops))
         for when, run, guards, facts in (
             (True, body, truth.if_true, truth.narrow_true),
             (False, orelse, truth.if_false, truth.narrow_false),
@@ -320,13 +337,15 @@ class Flow(Calls):
             self.state = before.fork()
             self.guard(guards)
             self.narrow(facts)
-            departures = self._departures()
+            departures, events = self._departures(), len(self.events)
             run()
             dead |= self.state is None
             ended |= self.state is None and self._departures() == departures
+            if self.state is None:
+                self._leave(departures, events)
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
-        self.tests.pop()
+        self.tests = tests
         self.store.merge(*heaps)
         if random and (self.operations > operations or (dead and self.loops)) and truth.known is None:
             self.state = before
@@ -336,10 +355,21 @@ class Flow(Calls):
         if self.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
             self.state.held = held
 
-    def _departures(self) -> int:
-        """How many paths left the function or the loop so far; one that raises ends the program instead."""
+    def _departures(self) -> tuple[int, int, int]:
+        """How many paths returned, broke and continued so far; one that raises ends the program instead."""
         exits = self.exits[-1] if self.exits else Exits()
-        return len(self.frame.returns) + len(exits.breaks) + len(exits.continues)
+        return len(self.frame.returns), len(exits.breaks), len(exits.continues)
+
+    def _leave(self, departures: tuple[int, int, int], events: int) -> None:
+        """Note the loops that a path ended which began with so many departures and events."""
+        returned, broke, continued = (now - then for now, then in zip(self._departures(), departures, strict=True))
+        if continued or not (returned or broke):
+            return
+        left = frozenset(self.loops[-1:] if broke else self.loops[self.frame.depth :])
+        self.events[events:] = [
+            replace(event, context=replace(event.context, left=event.context.left | left))
+            for event in self.events[events:]
+        ]
 
     def _assert(self, node: nodes.Assert) -> None:
         truth = self.truth(node.test)
@@ -642,7 +672,7 @@ class Flow(Calls):
         self.suspend()
         self.frame, self.state = frame, State(frame.env, frozenset(), frozenset({1}))
         self.loops, self.calls, self.exits, self.defining, self.tests, self.active = [], [], [], None, [], []
-        self.run(tree.body)
+        self.run_definitions(tree.body)
         frame.env = self.state.env if self.state is not None else frame.env
         self.frame, self.state, self.loops, self.calls, self.exits, self.defining, self.tests, self.active = outer
 
@@ -697,7 +727,7 @@ class Flow(Calls):
         self.here.env = dict(before)
         self.defining = cls
         names = set(before)
-        self.run(node.body)
+        self.run_definitions(node.body)
         self.defining = outer
         if self.state is None:
             return

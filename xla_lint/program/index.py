@@ -19,7 +19,9 @@ class Index:
         self.imported: set[str] = set()
         """The dotted names that it imports, at any depth of nesting, relative imports left out."""
         self.mentioned: set[str] = set()
-        """Every name and attribute that it uses."""
+        """Every name that it uses."""
+        self.attributes: set[str] = set()
+        """Every attribute that it uses."""
         self.generators: set[nodes.NodeNG] = set()
         """The functions whose own body yields."""
         self.looping: set[nodes.NodeNG] = set()
@@ -30,6 +32,9 @@ class Index:
         """True where a call asks for `accelerator="tpu"` or `strategy="xla"`."""
         self._bound: dict[str, set[str]] = {}
         self._aliases: list[tuple[str, str]] = []
+        self._named: dict[str, str] = {}
+        """What each imported name stands for."""
+        self._calls: dict[nodes.NodeNG, list[nodes.Call]] = {}
         self._own: dict[nodes.NodeNG, Uses] = {}
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = {}
         self._counted: dict[nodes.NodeNG, set[str]] = {}
@@ -46,10 +51,10 @@ class Index:
             if isinstance(node, LEAVES):
                 continue
             if isinstance(node, nodes.Call):
-                note_call(node, self._own.setdefault(scope, {}))
+                self._calls.setdefault(scope, []).append(node)
                 self.asks_for_xla |= asks_for_xla(node)
             elif isinstance(node, nodes.Attribute):
-                self.mentioned.add(node.attrname)
+                self.attributes.add(node.attrname)
             elif isinstance(node, SCOPES):
                 self._inner.setdefault(scope, []).append(node)
                 scope = node
@@ -65,11 +70,13 @@ class Index:
                 self.imported.update(f"{node.modname}.{name}" for name, _ in node.names)
                 for name, alias in node.names:
                     self._bound.setdefault(alias or name, set()).add((node.modname or "").partition(".")[0])
+                    self._named[alias or name] = f"{node.modname}.{name}"
         elif isinstance(node, nodes.Import):
             self.imported.update(name for name, _ in node.names)
             for name, alias in node.names:
                 package = name.partition(".")[0]
                 self._bound.setdefault(alias or package, set()).add(package)
+                self._named[alias or package] = name if alias else package
         elif isinstance(node, (nodes.Yield, nodes.YieldFrom)):
             self.generators.add(scope)
         elif isinstance(node, (nodes.For, nodes.While)):
@@ -98,9 +105,17 @@ class Index:
         if found is None:
             found = {}
             for part in self._parts(scope):
-                for path, use in self._own.get(part, {}).items():
+                for path, use in self._uses_in(part).items():
                     found.setdefault(path, Use()).add(use)
             self._uses[scope] = found
+        return found
+
+    def _uses_in(self, part: nodes.NodeNG) -> Uses:
+        found = self._own.get(part)
+        if found is None:
+            found = self._own[part] = {}
+            for call in self._calls.get(part, ()):
+                note_call(call, found, self._named)
         return found
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
@@ -118,13 +133,14 @@ class Index:
         return parts
 
 
+BACKENDS = frozenset({"xla", "tpu", "neuron"})
 DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
 CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
 
 
 def is_flag_for_xla(node: nodes.If) -> bool:
     """Whether a test asks a flag, and only the branch where it is set turns to XLA."""
-    flag = isinstance(node.test, (nodes.Name, nodes.Attribute))
+    flag = isinstance(node.test, (nodes.Name, nodes.Attribute)) or is_choice(node.test)
     return flag and reaches_for_xla(node.body) and not reaches_for_xla(node.orelse)
 
 
@@ -135,6 +151,17 @@ def asks_for_xla(call: nodes.Call) -> bool:
         and isinstance(keyword.value, nodes.Const)
         and str(keyword.value.value).startswith(("tpu", "xla"))
         for keyword in call.keywords
+    )
+
+
+def is_choice(node: nodes.NodeNG) -> bool:
+    """Whether a test compares something with the name of an XLA backend: `backend == "xla"`."""
+    return (
+        isinstance(node, nodes.Compare)
+        and isinstance(node.left, (nodes.Name, nodes.Attribute))
+        and [op for op, _ in node.ops] in (["=="], ["!="])
+        and isinstance(node.ops[0][1], nodes.Const)
+        and node.ops[0][1].value in BACKENDS
     )
 
 

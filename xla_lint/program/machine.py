@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from xla_lint.program.faults import Fault
     from xla_lint.program.scope import Version
     from xla_lint.program.values import Class, Function, Instance
 
@@ -64,6 +65,7 @@ class Machine(ABC):
         self.budget = budget
         """How many more function bodies may be run before calls are no longer followed."""
         self.events: list[Event] = []
+        self.faults: list[Fault] = []
         self.store = Store()
         self.globals = self.module_frame(module)
         self.frame = self.globals
@@ -236,25 +238,25 @@ class Machine(ABC):
                 outer = outer.parent
             yield loop, Context(tuple(around), frozenset(), self._stacks[loop], False, False)
 
+    def drop(self, loops: Collection[Loop]) -> None:
+        """Let loops count as not seen."""
+        self._loops = {key: loop for key, loop in self._loops.items() if loop not in loops}
+
     @contextmanager
     def inside(self, loop: Loop) -> Iterator[None]:
-        """Stand inside a loop."""
+        """Stand inside a loop. An error leaves it on the stack, for the boundary to see."""
         self.loops.append(loop)
-        try:
-            yield
-        finally:
-            self.loops.pop()
+        yield
+        self.loops.pop()
 
     @contextmanager
     def guarded(self, guards: Iterable[Guard]) -> Iterator[None]:
         """Stand under guards, and leave with those that held before."""
         before = self.here.held
         self.guard(guards)
-        try:
-            yield
-        finally:
-            if self.state is not None:
-                self.state.held = before
+        yield
+        if self.state is not None:
+            self.state.held = before
 
     def guard(self, guards: Iterable[Guard]) -> None:
         """Let guards hold from here on."""
@@ -440,8 +442,10 @@ class Machine(ABC):
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
         if self.loops:
             self.loops[-1].opaque = True
-        if self.state is not None and self.state.gradients.computed:
-            self.state.gradients = Gradients(computed=True, reduced=True)
+        if self.state is not None:
+            self.state.work = True
+            if self.state.gradients.computed:
+                self.state.gradients = Gradients(computed=True, reduced=True)
 
     def unknown_path(self, node: nodes.NodeNG) -> Value:
         """The result of something that cannot be followed."""

@@ -52,9 +52,9 @@ def is_optimizer(value: Value) -> bool:
 
 def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
     """The modules that hold a model's parameters: those inside it, or itself where none is in sight."""
-    inside = [value for value in model.attributes.values() if isinstance(value, Instance) and value.model]
-    inside = [value for value in inside if value is not model]
-    if not inside or depth == 0 or any(isinstance(value, Tensor) for value in model.attributes.values()):
+    held = [option for value in model.attributes.values() for option in options(value)]
+    inside = [value for value in held if isinstance(value, Instance) and value.model and value is not model]
+    if not inside or depth == 0 or any(isinstance(value, Tensor) for value in held):
         yield model
     if depth:
         for value in inside:

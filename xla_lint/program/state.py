@@ -146,6 +146,8 @@ class Frame:
     module: nodes.Module | None = None
     """The module whose code runs; its facts are in `facts`."""
     facts: Index | None = None
+    depth: int = 0
+    """How many loops were around its call."""
     returns: list[tuple[Value, State]] = field(default_factory=list)
     yields: list[tuple[Value, frozenset[int]]] = field(default_factory=list)
     """What it yielded, and the segments that were open then."""

@@ -29,6 +29,7 @@ TENSOR_METHODS = frozenset(
      "argmax", "masked_fill", "detach", "unbind", "flatten", "expand", "repeat", "numel", "new_zeros", "new_ones"}
 )  # fmt: skip
 QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "device", "manual_seed", "no_grad"})
+COMPUTING = frozenset({"torch", "torch.nn.functional"})
 NOT_COMPUTING = FACTORIES | QUESTIONS
 DEVICE_KEYWORDS = frozenset({"device"})
 OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
@@ -86,17 +87,33 @@ class Use:
 Uses = dict[str, Use]
 
 
-def path_of(node: nodes.NodeNG) -> str | None:
-    """`loss` or `self.model`: a name, or a name's attribute, as text; None for anything else."""
-    if isinstance(node, nodes.Name):
-        return str(node.name)
-    if isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name):
-        return f"{node.expr.name}.{node.attrname}"
+def receiver_of(node: nodes.NodeNG) -> str | None:
+    """The name of the object whose method a node stands in, usually `self`; None outside methods."""
+    inner = node
+    while inner.parent is not None:
+        outer = inner.parent
+        if isinstance(inner, nodes.FunctionDef) and isinstance(outer.scope(), nodes.ClassDef):
+            parameters = [*(inner.args.posonlyargs or []), *(inner.args.args or [])]
+            return str(parameters[0].name) if parameters else None
+        inner = outer
     return None
 
 
-def note_call(node: nodes.Call, uses: Uses) -> None:
-    """Note what one call shows of the names in it."""
+def path_of(node: nodes.NodeNG) -> str | None:
+    """`loss` or `self.model`: a name, or a name's attribute, as text; None for anything else.
+
+    The object whose method it stands in is `self`, whatever the method calls it.
+    """
+    if isinstance(node, nodes.Name):
+        return str(node.name)
+    if isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name):
+        owner = "self" if node.expr.name == receiver_of(node) else node.expr.name
+        return f"{owner}.{node.attrname}"
+    return None
+
+
+def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str]) -> None:
+    """Note what one call shows of the names in it; `imported` tells what the module's names stand for."""
     function = node.func
     if (path := path_of(function)) is not None:
         uses.setdefault(path, Use()).called = True
@@ -110,9 +127,9 @@ def note_call(node: nodes.Call, uses: Uses) -> None:
         root = function.expr
         if isinstance(root, nodes.Name) and node.args and isinstance(node.args[0], nodes.Name):
             first = uses.setdefault(node.args[0].name, Use())
-            if root.name == "self":
+            if root.name == receiver_of(node):
                 first.given_to.add(function.attrname)
-            elif root.name in ("torch", "F") and function.attrname not in NOT_COMPUTING:
+            elif imported.get(root.name) in COMPUTING and function.attrname not in NOT_COMPUTING:
                 first.computed = True
     for keyword in node.keywords:
         if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value)):

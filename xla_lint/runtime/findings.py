@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint import failures
 from xla_lint.cli.locate import line_of
 from xla_lint.engine import Settings
-from xla_lint.failures import AnalysisError, findings_of
 from xla_lint.program.project import Project
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from xla_lint.rules.base import Finding
     from xla_lint.runtime.collect import Line, Recompile
 
 READING = {
@@ -110,11 +111,15 @@ class Linted:
         """The findings of a file; none where it cannot be read or checked."""
         if file not in self._spans:
             try:
-                self._spans[file] = _check(file)
-            except (SourceError, AnalysisError) as error:
+                module = parse(decode(read(file)), file)
+            except SourceError as error:
                 self._spans[file] = []
                 if not file.startswith("<"):
                     self.problems.append(f"{file}: the linter could not check it: {error}")
+            else:
+                checked = failures.check(module, Project.around(file), Settings())
+                self._spans[file] = [span(finding) for finding in checked.findings]
+                self.problems += (f"{failure.path or file}: {failure.message}" for failure in checked.failures)
         return self._spans[file]
 
 
@@ -122,10 +127,9 @@ def _is_read(symbol: str) -> bool:
     return symbol.endswith("-read") or symbol in READING.values()
 
 
-def _check(file: str) -> list[Span]:
-    module = parse(decode(read(file)), file)
-    found = findings_of(module, Project.around(file), Settings())
-    return [Span(line_of(finding.node), _last_line(finding.node), finding.rule.symbol) for finding in found]
+def span(finding: Finding) -> Span:
+    """Where a finding stands."""
+    return Span(line_of(finding.node), _last_line(finding.node), finding.rule.symbol)
 
 
 def _last_line(node: nodes.NodeNG) -> int:

@@ -10,7 +10,7 @@ from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
-from xla_lint.program.optimizers import clip, move_parameters, parameter_of, parameters_in, reduce, step
+from xla_lint.program.optimizers import clip, is_assumed, move_parameters, parameter_of, parameters_in, reduce, step
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -260,7 +260,8 @@ def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
     place = place_of(tensors) if tensors else Place.UNKNOWN
     if place is Place.UNKNOWN and model.place is not Place.UNKNOWN:
         place = model.place
-    if model.place is Place.DEVICE:
+    on_host = bool(tensors) and all(t.place is Place.HOST and t.sure for t in tensors)
+    if model.place is Place.DEVICE and not (is_assumed(model) and on_host):
         place = Place.DEVICE
     if place is Place.DEVICE:
         if not machine.in_forward:

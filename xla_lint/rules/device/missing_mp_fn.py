@@ -38,8 +38,8 @@ class MissingMpFn(Rule):
     """A training script for a launcher lacks the function that the launcher calls.
 
     ## What it does
-    Finds scripts that import torch_xla, train with the transformers `Trainer` from a `main()` under
-    `if __name__ == "__main__"`, and define no `_mp_fn(index)`. The finding stands at `main`.
+    Finds scripts that import torch_xla, train with the transformers `Trainer`, call a function of their own, usually
+    `main()`, under `if __name__ == "__main__"`, and define no `_mp_fn(index)`. The finding stands at that function.
 
     ## Why it matters
     The launchers for PyTorch/XLA scripts (transformers' `xla_spawn.py`, SageMaker's `pytorchxla` distribution) import
@@ -64,29 +64,28 @@ class MissingMpFn(Rule):
     severity = Severity.WARNING
     message = (
         "this script trains with a Trainer (line %(line)s) but has no '_mp_fn(index)', which launchers such as"
-        " xla_spawn call in each replica; define it, and call main() in it"
+        " xla_spawn call in each replica; define it, and call %(started)s() in it"
     )
     listens = (LibraryCall,)
 
     def check(self, event: Event) -> Iterator[Finding]:
-        """Report the `main` of a script without `_mp_fn`, where a Trainer trains."""
+        """Report the function that a script starts, without `_mp_fn`, where a Trainer trains."""
         if not isinstance(event, LibraryCall) or not is_training(event.name) or self.main is None:
             return
-        yield self.finding(self.main, Confidence.INFERENCE, line=str(event.node.lineno))
+        yield self.finding(self.main, Confidence.INFERENCE, line=str(event.node.lineno), started=self.main.name)
 
     @cached_property
-    def main(self) -> nodes.NodeNG | None:
-        """The `main` of the script, None where the script needs no `_mp_fn` or is none."""
+    def main(self) -> nodes.FunctionDef | None:
+        """The function that the script starts, None where the script needs no `_mp_fn` or is none."""
         module = self.program.module
-        found = module.locals.get("main", [None])[0]
-        if ENTRY in module.locals or not isinstance(found, nodes.FunctionDef) or not always_imports_xla(module):
+        if ENTRY in module.locals or not always_imports_xla(module):
             return None
         if any(name.startswith(OTHER_LAUNCHERS) for name in index_of(module).imported):
             return None
         happening = (*self.program.events, *self.program.importing)
         if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in happening):
             return None
-        return found if any(is_main_guard(statement) for statement in module.body) else None
+        return started(module)
 
 
 def is_training(name: str) -> bool:
@@ -94,6 +93,22 @@ def is_training(name: str) -> bool:
     package, _, rest = name.partition(".")
     owner, _, method = rest.rpartition(".")
     return package == "transformers" and owner.endswith("Trainer") and method == "train"
+
+
+def started(module: nodes.Module) -> nodes.FunctionDef | None:
+    """The function that a script calls last where it runs as one, None where it calls none of its own.
+
+    One that is not given all it needs there gets it from whoever launches it.
+    """
+    own = [
+        function
+        for statement in module.nodes_of_class(nodes.If, skip_klass=(nodes.FunctionDef, nodes.ClassDef))
+        if is_main_guard(statement)
+        for call in statement.nodes_of_class(nodes.Call)
+        if isinstance(function := module.locals.get(call.func.as_string(), [None])[0], nodes.FunctionDef)
+        and len(call.args) + len(call.keywords) >= len(function.args.args or []) - len(function.args.defaults or [])
+    ]
+    return own[-1] if own else None
 
 
 def is_main_guard(statement: nodes.NodeNG) -> bool:
