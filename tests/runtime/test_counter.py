@@ -105,6 +105,22 @@ print(c.fallbacks["aten::median"])
     assert out.splitlines() == ["True True", "1"]
 
 
+def test_a_program_that_clears_the_metrics() -> None:
+    out = run("""
+step(3).item()
+with CompileCounter() as counter:
+    for rows in (4, 5):
+        step(rows).item()
+        torch.median(torch.rand(5, device=device))
+        xm.wait_device_ops()
+        met.clear_all()
+    step(6)
+c = counter.counts
+print(c.compiles, c.executions, c.reads, c.fallbacks, c.compile_seconds > 0)
+""")
+    assert out == "4 5 4 {'aten::median': 2} True\n"
+
+
 def test_a_budget_that_is_kept() -> None:
     run("""
 with assert_max_compiles(1, after=2):

@@ -313,6 +313,18 @@ def test_a_recompile_is_explained(fixture: str, tmp_path: Path) -> None:
     assert all(reason["seen"] == "found by the linter too" for reason in reasons)
 
 
+def test_a_checkpoint_may_read(tmp_path: Path) -> None:
+    script = """
+for _ in range(4):
+    xm.save({"weight": weight, "double": weight * 2}, "model.pt")
+    torch_xla.sync()
+"""
+    ran = run(tmp_path, script)
+    row = ran.row(22)
+    assert (row["reads"], row["rule"]) == (4, "")
+    assert ran.total("reads") == ran.report["totals"]["reads"]
+
+
 def test_a_step_closure_may_read(tmp_path: Path) -> None:
     script = """
 def report(loss):

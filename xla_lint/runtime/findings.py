@@ -27,8 +27,8 @@ READING = {
 }
 """The rule for a pending read, by how the line reads."""
 LATE = "xla-late-read"
-CLOSURE = "closure"
-"""How the callback of a step closure reads: as it may."""
+FREE = frozenset({"closure", "save"})
+"""How the callback of a step closure reads, and what saves a checkpoint: as they may."""
 CANDIDATES = 2
 """The rules that a report names for a recompile where the linter supports none of them."""
 COUNTED = ("xla-data-dependent-shape",)
@@ -76,9 +76,9 @@ class Linted:
         """
         if line.place is None or not (line.pending_reads or line.late_reads):
             return None
-        free = line.manners.keys() == {CLOSURE}
+        free = line.manners.keys() <= FREE
         expected = (
-            [READING[how] for how, _ in line.manners.most_common() if how != CLOSURE] if line.pending_reads else []
+            [READING[how] for how, _ in line.manners.most_common() if how not in FREE] if line.pending_reads else []
         )
         expected += [LATE] if line.late_reads and not free else []
         there = [span.symbol for span in self.spans(line.place.file) if span.first <= line.place.line <= span.last]
