@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
-import sys
+import tempfile
+import traceback
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+FRESH = multiprocessing.get_context("forkserver")
+FRESH.set_forkserver_preload(["torch_xla"])
 HEAD = """
 import torch, torch_xla
 import torch_xla.debug.metrics as met
@@ -29,14 +31,28 @@ def step(rows):
 """
 
 
-def run(script: str, **variables: str) -> str:
+def run(script: str) -> str:
     """The standard output of HEAD and `script`; line 1 of `script` is line 20 of `<string>`."""
-    environment = {**os.environ, "PJRT_DEVICE": "CPU", "PYTHONPATH": str(ROOT), **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", HEAD + script], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        process = FRESH.Process(target=execute, args=(HEAD + script, out))
+        process.start()
+        process.join()
+        text = out.read_text()
+    assert process.exitcode == 0, text
+    return text
+
+
+def execute(script: str, out: Path) -> None:
+    """Run `script` here, with its output in a file."""
+    os.environ["PJRT_DEVICE"] = "CPU"
+    with out.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        try:
+            exec(compile(script, "<string>", "exec"), {"__name__": "__main__"})
+        except BaseException:
+            traceback.print_exc(file=file)
+            raise
 
 
 def test_counts_are_those_of_the_metrics() -> None:

@@ -32,11 +32,16 @@ def train(steps, at=None, then=None):
         loss.item()
         torch_xla.sync()
 
+def total(*names):
+    return sum((met.metric_data(name) or [0])[0] for name in names)
+
 def totals():
     xm.wait_device_ops()
-    return [(met.metric_data(n) or [0])[0] for n in ("CompileTime", "ExecuteTime", "TransferFromDeviceTime")]
+    while total("ExecuteTime", "EagerOpExecuteTime") < total("WrapXlaData"):  # counted a moment after their end
+        pass
+    return [total("CompileTime"), total("ExecuteTime"), total("TransferFromDeviceTime")]
 """
-READ, BARRIER = 14, 15
+READ, BARRIER, LAST = 14, 15, TRAIN.count("\n")
 """The lines of TRAIN."""
 
 
@@ -71,6 +76,7 @@ def command(folder: Path, *arguments: str, **variables: str) -> Ran:
         text=True,
         check=False,
         timeout=300,
+        start_new_session=True,  # without a terminal, whose Ctrl-C would reach the program by itself
     )
     assert report.exists(), done.stderr
     return Ran(done.returncode, done.stdout, done.stderr, json.loads(report.read_text()))
@@ -132,10 +138,10 @@ for rows in (2, 2, 3):
     f(torch.ones(rows, device=device)).item()
 torch_xla.experimental.eager_mode(True)
 (torch.ones(3, device=device) + 1).sum().item()
-print(met.metric_data("EagerOpExecuteTime")[0], *totals())
+print(*totals(), total("EagerOpExecuteTime"))
 """
     ran = run(tmp_path, script)
-    eager, _, executions, reads = map(int, ran.out.split())
+    _, executions, reads, eager = map(int, ran.out.split())
     assert ran.report["totals"]["executions"] == executions + eager
     assert ran.total("executions") == executions + eager
     assert ran.total("reads") == reads
@@ -320,7 +326,7 @@ for _ in range(4):
     torch_xla.sync()
 """
     ran = run(tmp_path, script)
-    row = ran.row(22)
+    row = ran.row(LAST + 3)
     assert (row["reads"], row["rule"]) == (4, "")
     assert ran.total("reads") == ran.report["totals"]["reads"]
 
@@ -337,6 +343,6 @@ for asynchronous in (True, False):
 """
     ran = run(tmp_path, script)
     assert ran.out.count("4.0") == 8
-    row = ran.row(22)
+    row = ran.row(LAST + 3)
     assert (row["reads"], row["late_reads"], row["rule"]) == (8, 8, "")
     assert ran.total("reads") == ran.report["totals"]["reads"]

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.runtime.counts import graphs, runtime, take
+from xla_lint.runtime.counts import graphs, remember, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,9 +114,9 @@ def _since(before: int, now: int) -> int:
 def _saving(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        take()
+        remember()
         result = function(*args, **kwargs)
-        take()  # else what is counted up to the old number again would seem to have been there
+        remember()  # else what is counted up to the old number again would seem to have been there
         return result
 
     return wrapper

@@ -17,8 +17,11 @@ SCALAR_READ = "aten::_local_scalar_dense"
 """Counted among the fallbacks, but it is how `.item()` reads."""
 
 NANOSECONDS = 1e-9
-SETTLING, SETTLING_SECONDS = 20, 0.002
-"""An execution is counted a moment after it has ended: how often to ask again, and how long to wait for it."""
+STARTED = ("ExecuteComputation", "ExecuteReplicated")
+"""Counters of the executions that were sent to the device, in every mode."""
+SETTLING, QUIET, POLL_SECONDS = 500, 25, 0.002
+"""An execution is counted a moment after it has ended: how often to ask for it at most, after how many times without a
+change to give up, and how long to wait between."""
 
 
 class RuntimeMissingError(ImportError):
@@ -87,13 +90,23 @@ def settled() -> Counts:
         RuntimeMissingError: torch_xla is not installed.
     """
     runtime("torch_xla.core.xla_model").wait_device_ops()
-    now = take()
+    metrics = runtime("torch_xla.debug.metrics")
+    now, quiet = take(), 0
     for _ in range(SETTLING):
-        time.sleep(SETTLING_SECONDS)
-        before, now = now, take()
-        if now.executions == before.executions:
+        # They differ for good where an execution failed, or where dynamo cleared counters while nobody listened.
+        if now.executions == LEDGER.started(metrics) or quiet == QUIET:
             break
+        time.sleep(POLL_SECONDS)
+        before, now = now, take()
+        quiet = quiet + 1 if now.executions == before.executions else 0
     return now
+
+
+def remember() -> None:
+    """Take note of all numbers, right before and right after the program sets some of them back to zero."""
+    metrics = runtime("torch_xla.debug.metrics")
+    LEDGER.counts(metrics)
+    LEDGER.started(metrics)
 
 
 def compiles() -> int:
@@ -123,6 +136,10 @@ class _Ledger:
     def compiles(self, metrics: Any) -> int:
         with self._lock:
             return int(self._total(metrics, COMPILES)[0])
+
+    def started(self, metrics: Any) -> int:
+        with self._lock:
+            return int(sum(self._add(name, metrics.counter_value(name) or 0) for name in STARTED))
 
     def counts(self, metrics: Any) -> Counts:
         with self._lock:
