@@ -187,16 +187,21 @@ except TooManyCompilesError as error:
     assert out.splitlines()[1].endswith(": the value of a pending tensor is needed")
 
 
-def test_lines_unknown_is_said() -> None:
+def test_the_barriers_that_compile_are_named_although_something_ran_before() -> None:
     out = run("""
 step(2)
 try:
-    with assert_max_compiles(0):
-        step(3)
+    with assert_max_compiles(0, after=1):
+        for rows in (3, 4, 5):
+            step(rows)
+        float(torch.ones(3, device=device).sum())
 except TooManyCompilesError as error:
     print(error)
 """)
-    assert "the lines are not known" in out
+    head, barrier, rest = out.splitlines()
+    assert head == "3 graphs were compiled after the first 1 steps, 0 allowed:"
+    assert barrier == "  <string>:15 in step: barrier (2 times)"
+    assert rest.startswith("  not at a barrier; for the line, set PT_XLA_DEBUG_LEVEL=1")
 
 
 def test_an_error_inside_is_not_hidden() -> None:

@@ -6,8 +6,7 @@ import functools
 import sys
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.runtime.counts import graphs, remember, runtime
 
@@ -25,8 +24,7 @@ CLEARING = ("clear_counters", "clear_metrics")
 """What dynamo (the first) and programs call to begin counting anew; what is counted so far would be lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(NamedTuple):
     """One barrier that has just returned."""
 
     began: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
 import time
@@ -28,6 +29,7 @@ class RuntimeMissingError(ImportError):
     """torch_xla is not installed here; the text names the extra that brings it."""
 
 
+@functools.cache
 def runtime(module: str) -> Any:
     """A module of torch_xla.
 
