@@ -80,7 +80,7 @@ def with_and_without_counter(size: str, pairs: int) -> tuple[list[float], list[f
 
 
 @contextlib.contextmanager
-def listening(counter: CompileCounter):  # type: ignore[no-untyped-def] # noqa: ANN201
+def listening(counter: CompileCounter):  # type: ignore[no-untyped-def]
     """The counter is open."""
     barriers.listen(counter._reached)
     yield
