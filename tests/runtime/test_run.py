@@ -266,6 +266,38 @@ def test_the_users_own_debug_file_stays_his(tmp_path: Path) -> None:
     assert ran.row(READ)["executions"] == 3
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_program_itself_sets_the_debug_variables(when: str, tmp_path: Path) -> None:
+    setting = 'os.environ.update(PT_XLA_DEBUG_LEVEL="2", PT_XLA_DEBUG_FILE="mine.log")\n'
+    importing = "import torch, torch_xla\n"
+    script = TRAIN.replace(importing, setting + importing if when == "before" else importing + setting)
+    (tmp_path / "train.py").write_text(script + "train(3)\n")
+    ran = command(tmp_path, "train.py")
+    assert ran.status == 0
+    assert (tmp_path / "mine.log").read_text().count("Execution Cause") == 6
+    assert ran.row(READ + 1)["executions"] == 3
+    assert ran.total("executions") == ran.report["totals"]["executions"] == 6
+    assert ran.report["notes"] == []
+
+
+def test_a_million_records(tmp_path: Path) -> None:
+    script = """
+import time
+train(3)
+path = os.environ["PT_XLA_DEBUG_FILE"]
+with open(path) as file:
+    record = "\\n" + file.read().rpartition("\\n\\n")[2]
+for _ in range(1000):
+    with open(path, "a") as file:  # as torch_xla writes them
+        file.write(record * 1000)
+    while os.path.exists(path) and os.path.getsize(path) > 100e6:  # until what is read has been cleared away
+        time.sleep(0.05)
+"""
+    ran = run(tmp_path, script)
+    assert ran.status == 0, ran.err
+    assert ran.row(BARRIER)["executions"] == 1_000_003
+
+
 def test_the_users_own_level_is_kept(tmp_path: Path) -> None:
     ran = run(tmp_path, "train(3)\n", PT_XLA_DEBUG_LEVEL="1")
     assert ran.err.count("Compilation Cause") == ran.report["totals"]["compiles"]

@@ -119,6 +119,7 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        __tracebackhide__ = True  # pytest then shows the test's own line
         barriers.ignore(self._reached)
         if self._steps == self._steps_before:
             self._step()
