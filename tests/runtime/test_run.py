@@ -83,12 +83,12 @@ def command(folder: Path, *arguments: str, **variables: str) -> Ran:
 
 
 def test_totals_and_lines(tmp_path: Path) -> None:
-    ran = run(tmp_path, "train(6)\nprint(sys.argv, sys.path[0], __name__, *totals())\n", arguments=("--rate", "1"))
+    ran = run(tmp_path, "train(6)\nprint(sys.argv, *sys.path[:2], __name__, *totals())\n", arguments=("--rate", "1"))
     assert ran.status == 0
     argv, _, rest = ran.out.partition("] ")
     assert argv == "['train.py', '--rate', '1'"
-    folder, name, *numbers = rest.split()
-    assert (folder, name) == (str(tmp_path), "__main__")
+    folder, packages, name, *numbers = rest.split()
+    assert (folder, packages, name) == (str(tmp_path), str(ROOT), "__main__")
     totals = ran.report["totals"]
     assert [totals["compiles"], totals["executions"], totals["reads"]] == [int(number) for number in numbers]
     assert ran.row(READ)["executions"] == ran.row(READ)["reads"] == 6

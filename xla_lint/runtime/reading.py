@@ -44,7 +44,7 @@ class Kernels:
 
         extension = runtime("torch_xla")._XLAC
         self._report = report
-        self._pending = extension._check_tensor_need_materialization
+        self._need = extension._check_tensor_need_materialization
         self._inside = threading.local()
         self._library = torch.library.Library("aten", "IMPL")
         with warnings.catch_warnings():
@@ -61,7 +61,7 @@ class Kernels:
             if getattr(self._inside, "kernel", False) or (how == "copy" and not _to_host(args, kwargs)):
                 return kernel.call_boxed(keys, *args, **kwargs)
             self._inside.kernel = True
-            pending = any(self._pending(list(_tensors(args))))
+            pending = self._pending(list(_tensors(args)))
             began = time.perf_counter()
             try:
                 result = kernel.call_boxed(keys, *args, **kwargs)
@@ -75,13 +75,20 @@ class Kernels:
     def _wrapped_saving(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def read(tensors: Any) -> Any:
-            pending = any(self._pending(tensors))
+            pending = self._pending(tensors)
             began = time.perf_counter()
             result = function(tensors)
             self._report("save", pending, time.perf_counter() - began)
             return result
 
         return read
+
+    def _pending(self, tensors: list[Any]) -> bool:
+        """True where one of the tensors must be computed; an answer about these tensors, whatever other threads do."""
+        try:
+            return any(self._need(tensors))
+        except RuntimeError:  # one has no value at all, about which the kernel itself will complain
+            return False
 
 
 def _tensors(args: tuple[Any, ...]) -> Iterator[Any]:
