@@ -100,7 +100,7 @@ class Linted:
             return None
         files = dict.fromkeys([file for file in (change.file, recompile.place.file) if file])
         found = {span.symbol for file in files for span in self.spans(file)}
-        rules = [*COUNTED, *change.rules] if change.resized and not MASKS.isdisjoint(fallbacks) else change.rules
+        rules = [*COUNTED, *change.rules] if change.rows and not MASKS.isdisjoint(fallbacks) else change.rules
         for symbol in rules:
             if symbol in found:
                 return Verdict(symbol, linted=True)
