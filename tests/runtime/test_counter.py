@@ -229,6 +229,19 @@ step(8)
     assert line.startswith("recompiled at <string>:15 in step 4: ")
 
 
+def test_training_that_failed_and_begins_again_is_counted_anew() -> None:
+    out = run("""
+from xla_lint.runtime.steplog import StepLog
+log = StepLog(after=1)
+log.begin()
+step(3)
+log.begin()
+step(4)
+print(log.end().compiles, log.end(), hasattr(xm._run_step_closures, "__wrapped__"))
+""")
+    assert out == "1 None False\n"
+
+
 @pytest.mark.parametrize("arguments", ["-1", "0, after=-1"])
 def test_negative_budgets(arguments: str) -> None:
     assert "negative" in run(f"""
