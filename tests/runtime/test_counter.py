@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
-import sys
+import tempfile
+import traceback
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+FRESH = multiprocessing.get_context("forkserver")
+FRESH.set_forkserver_preload(["torch_xla"])
 HEAD = """
 import torch, torch_xla
 import torch_xla.debug.metrics as met
@@ -29,14 +31,28 @@ def step(rows):
 """
 
 
-def run(script: str, **variables: str) -> str:
+def run(script: str) -> str:
     """The standard output of HEAD and `script`; line 1 of `script` is line 20 of `<string>`."""
-    environment = {**os.environ, "PJRT_DEVICE": "CPU", "PYTHONPATH": str(ROOT), **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", HEAD + script], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        process = FRESH.Process(target=execute, args=(HEAD + script, out))
+        process.start()
+        process.join()
+        text = out.read_text()
+    assert process.exitcode == 0, text
+    return text
+
+
+def execute(script: str, out: Path) -> None:
+    """Run `script` here, with its output in a file."""
+    os.environ["PJRT_DEVICE"] = "CPU"
+    with out.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        try:
+            exec(compile(script, "<string>", "exec"), {"__name__": "__main__"})
+        except BaseException:
+            traceback.print_exc(file=file)
+            raise
 
 
 def test_counts_are_those_of_the_metrics() -> None:
@@ -105,6 +121,22 @@ print(c.fallbacks["aten::median"])
     assert out.splitlines() == ["True True", "1"]
 
 
+def test_a_program_that_clears_the_metrics() -> None:
+    out = run("""
+step(3).item()
+with CompileCounter() as counter:
+    for rows in (4, 5):
+        step(rows).item()
+        torch.median(torch.rand(5, device=device))
+        xm.wait_device_ops()
+        met.clear_all()
+    step(6)
+c = counter.counts
+print(c.compiles, c.executions, c.reads, c.fallbacks, c.compile_seconds > 0)
+""")
+    assert out == "4 5 4 {'aten::median': 2} True\n"
+
+
 def test_a_budget_that_is_kept() -> None:
     run("""
 with assert_max_compiles(1, after=2):
@@ -155,16 +187,21 @@ except TooManyCompilesError as error:
     assert out.splitlines()[1].endswith(": the value of a pending tensor is needed")
 
 
-def test_lines_unknown_is_said() -> None:
+def test_the_barriers_that_compile_are_named_although_something_ran_before() -> None:
     out = run("""
 step(2)
 try:
-    with assert_max_compiles(0):
-        step(3)
+    with assert_max_compiles(0, after=1):
+        for rows in (3, 4, 5):
+            step(rows)
+        float(torch.ones(3, device=device).sum())
 except TooManyCompilesError as error:
     print(error)
 """)
-    assert "the lines are not known" in out
+    head, barrier, rest = out.splitlines()
+    assert head == "3 graphs were compiled after the first 1 steps, 0 allowed:"
+    assert barrier == "  <string>:15 in step: barrier (2 times)"
+    assert rest.startswith("  not at a barrier; for the line, set PT_XLA_DEBUG_LEVEL=1")
 
 
 def test_an_error_inside_is_not_hidden() -> None:
@@ -190,6 +227,19 @@ step(8)
 """)
     (line,) = out.splitlines()
     assert line.startswith("recompiled at <string>:15 in step 4: ")
+
+
+def test_training_that_failed_and_begins_again_is_counted_anew() -> None:
+    out = run("""
+from xla_lint.runtime.steplog import StepLog
+log = StepLog(after=1)
+log.begin()
+step(3)
+log.begin()
+step(4)
+print(log.end().compiles, log.end(), hasattr(xm._run_step_closures, "__wrapped__"))
+""")
+    assert out == "1 None False\n"
 
 
 @pytest.mark.parametrize("arguments", ["-1", "0, after=-1"])

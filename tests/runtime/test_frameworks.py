@@ -37,9 +37,15 @@ def test_a_marked_test_keeps_its_budget(tmp_path: Path) -> None:
     assert "1 passed" in out
 
 
-def test_a_marked_test_breaks_its_budget(tmp_path: Path) -> None:
-    out = outcomes(tmp_path, "@pytest.mark.xla_compile_budget(0, after=1)\ndef test_one():\n    train(3, 3, 4, 5)\n")
-    assert "1 failed" in out
+def test_marked_tests_break_their_budget(tmp_path: Path) -> None:
+    out = outcomes(
+        tmp_path,
+        "@pytest.mark.xla_compile_budget(0, after=1)\ndef test_one():\n    train(3, 3, 4, 5)\n"
+        "import unittest\n@pytest.mark.xla_compile_budget(0)\nclass TestTwo(unittest.TestCase):\n"
+        "    def test_it(self):\n        train(6)\n",
+    )
+    assert "2 failed" in out
+    assert "1 graph was compiled, 0 allowed" in out
     assert "2 graphs were compiled after the first 1 steps, 0 allowed" in out
     assert "test_it.py:8 in train: barrier (2 times)" in out
 

@@ -32,11 +32,16 @@ def train(steps, at=None, then=None):
         loss.item()
         torch_xla.sync()
 
+def total(*names):
+    return sum((met.metric_data(name) or [0])[0] for name in names)
+
 def totals():
     xm.wait_device_ops()
-    return [(met.metric_data(n) or [0])[0] for n in ("CompileTime", "ExecuteTime", "TransferFromDeviceTime")]
+    while total("ExecuteTime", "EagerOpExecuteTime") < (met.counter_value("ExecuteComputation") or 0):
+        pass  # they are counted a moment after their end
+    return [total("CompileTime"), total("ExecuteTime"), total("TransferFromDeviceTime")]
 """
-READ, BARRIER = 14, 15
+READ, BARRIER, LAST = 14, 15, TRAIN.count("\n")
 """The lines of TRAIN."""
 
 
@@ -71,18 +76,19 @@ def command(folder: Path, *arguments: str, **variables: str) -> Ran:
         text=True,
         check=False,
         timeout=300,
+        start_new_session=True,  # without a terminal, whose Ctrl-C would reach the program by itself
     )
     assert report.exists(), done.stderr
     return Ran(done.returncode, done.stdout, done.stderr, json.loads(report.read_text()))
 
 
 def test_totals_and_lines(tmp_path: Path) -> None:
-    ran = run(tmp_path, "train(6)\nprint(sys.argv, sys.path[0], __name__, *totals())\n", arguments=("--rate", "1"))
+    ran = run(tmp_path, "train(6)\nprint(sys.argv, *sys.path[:2], __name__, *totals())\n", arguments=("--rate", "1"))
     assert ran.status == 0
     argv, _, rest = ran.out.partition("] ")
     assert argv == "['train.py', '--rate', '1'"
-    folder, name, *numbers = rest.split()
-    assert (folder, name) == (str(tmp_path), "__main__")
+    folder, packages, name, *numbers = rest.split()
+    assert (folder, packages, name) == (str(tmp_path), str(ROOT), "__main__")
     totals = ran.report["totals"]
     assert [totals["compiles"], totals["executions"], totals["reads"]] == [int(number) for number in numbers]
     assert ran.row(READ)["executions"] == ran.row(READ)["reads"] == 6
@@ -126,16 +132,16 @@ print(totals()[2])
 
 def test_eager_mode_and_dynamo_add_up(tmp_path: Path) -> None:
     script = """
-train(2)
 f = torch.compile(lambda x: (x * 2).sum(), backend="openxla")
 for rows in (2, 2, 3):
     f(torch.ones(rows, device=device)).item()
+train(2)
 torch_xla.experimental.eager_mode(True)
 (torch.ones(3, device=device) + 1).sum().item()
-print(met.metric_data("EagerOpExecuteTime")[0], *totals())
+print(*totals(), total("EagerOpExecuteTime"))
 """
     ran = run(tmp_path, script)
-    eager, _, executions, reads = map(int, ran.out.split())
+    _, executions, reads, eager = map(int, ran.out.split())
     assert ran.report["totals"]["executions"] == executions + eager
     assert ran.total("executions") == executions + eager
     assert ran.total("reads") == reads
@@ -260,6 +266,38 @@ def test_the_users_own_debug_file_stays_his(tmp_path: Path) -> None:
     assert ran.row(READ)["executions"] == 3
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_program_itself_sets_the_debug_variables(when: str, tmp_path: Path) -> None:
+    setting = 'os.environ.update(PT_XLA_DEBUG_LEVEL="2", PT_XLA_DEBUG_FILE="mine.log")\n'
+    importing = "import torch, torch_xla\n"
+    script = TRAIN.replace(importing, setting + importing if when == "before" else importing + setting)
+    (tmp_path / "train.py").write_text(script + "train(3)\n")
+    ran = command(tmp_path, "train.py")
+    assert ran.status == 0
+    assert (tmp_path / "mine.log").read_text().count("Execution Cause") == 6
+    assert ran.row(READ + 1)["executions"] == 3
+    assert ran.total("executions") == ran.report["totals"]["executions"] == 6
+    assert ran.report["notes"] == []
+
+
+def test_a_million_records(tmp_path: Path) -> None:
+    script = """
+import time
+train(3)
+path = os.environ["PT_XLA_DEBUG_FILE"]
+with open(path) as file:
+    record = "\\n" + file.read().rpartition("\\n\\n")[2]
+for _ in range(1000):
+    with open(path, "a") as file:  # as torch_xla writes them
+        file.write(record * 1000)
+    while os.path.exists(path) and os.path.getsize(path) > 100e6:  # until what is read has been cleared away
+        time.sleep(0.05)
+"""
+    ran = run(tmp_path, script)
+    assert ran.status == 0, ran.err
+    assert ran.row(BARRIER)["executions"] == 1_000_003
+
+
 def test_the_users_own_level_is_kept(tmp_path: Path) -> None:
     ran = run(tmp_path, "train(3)\n", PT_XLA_DEBUG_LEVEL="1")
     assert ran.err.count("Compilation Cause") == ran.report["totals"]["compiles"]
@@ -313,6 +351,18 @@ def test_a_recompile_is_explained(fixture: str, tmp_path: Path) -> None:
     assert all(reason["seen"] == "found by the linter too" for reason in reasons)
 
 
+def test_a_checkpoint_may_read(tmp_path: Path) -> None:
+    script = """
+for _ in range(4):
+    xm.save({"weight": weight, "double": weight * 2}, "model.pt")
+    torch_xla.sync()
+"""
+    ran = run(tmp_path, script)
+    row = ran.row(LAST + 3)
+    assert (row["reads"], row["rule"]) == (4, "")
+    assert ran.total("reads") == ran.report["totals"]["reads"]
+
+
 def test_a_step_closure_may_read(tmp_path: Path) -> None:
     script = """
 def report(loss):
@@ -325,6 +375,6 @@ for asynchronous in (True, False):
 """
     ran = run(tmp_path, script)
     assert ran.out.count("4.0") == 8
-    row = ran.row(22)
+    row = ran.row(LAST + 3)
     assert (row["reads"], row["late_reads"], row["rule"]) == (8, 8, "")
     assert ran.total("reads") == ran.report["totals"]["reads"]

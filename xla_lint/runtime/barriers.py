@@ -6,10 +6,9 @@ import functools
 import sys
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_lint.runtime.counts import FALLBACKS, graphs, runtime
+from xla_lint.runtime.counts import graphs, remember, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +20,11 @@ Every barrier goes through torch_xla.sync. BEFORE is what that calls right befor
 right after it (in torch_xla.core.xla_model). The cut itself must not be wrapped: the runtime looks at the innermost
 Python frames to tell why it executes.
 """
-CLEAR = "clear_counters"
-"""What dynamo calls before it compiles; the fallbacks counted so far would be lost."""
+CLEARING = ("clear_counters", "clear_metrics")
+"""What dynamo (the first) and programs call to begin counting anew; what is counted so far would be lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(NamedTuple):
     """One barrier that has just returned."""
 
     began: float
@@ -89,7 +87,7 @@ def _hooks() -> tuple[tuple[Any, str, Callable[..., Any]], ...]:
     return (
         (runtime("torch_xla")._XLAC, BEFORE, _beginning),
         (runtime("torch_xla.core.xla_model"), AFTER, _reporting),
-        (runtime("torch_xla.debug.metrics"), CLEAR, _saving),
+        *((runtime("torch_xla.debug.metrics"), name, _saving) for name in CLEARING),
     )
 
 
@@ -114,8 +112,10 @@ def _since(before: int, now: int) -> int:
 def _saving(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        FALLBACKS.read(runtime("torch_xla.debug.metrics"))
-        return function(*args, **kwargs)
+        remember()
+        result = function(*args, **kwargs)
+        remember()  # else what is counted up to the old number again would seem to have been there
+        return result
 
     return wrapper
 

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ContextDecorator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.runtime import barriers, debugfile
 from xla_lint.runtime.causes import cause_of
 from xla_lint.runtime.counts import Counts, settled, take
-from xla_lint.runtime.places import own
+from xla_lint.runtime.places import here, own
 from xla_lint.runtime.records import COMPILE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
 
     from typing_extensions import Self
 
     from xla_lint.runtime.barriers import Barrier
-    from xla_lint.runtime.records import Record
+    from xla_lint.runtime.places import Frame
 
 
 class TooManyCompilesError(AssertionError):
     """More was compiled than the program allows itself; the text names the lines, where they are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What was compiled and executed from one barrier to the next, in the thread of the barrier."""
 
     compiles: int
@@ -120,6 +119,7 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        __tracebackhide__ = True  # pytest then shows the test's own line
         barriers.ignore(self._reached)
         if self._steps == self._steps_before:
             self._step()
@@ -133,35 +133,41 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
         return self
 
     def _reached(self, barrier: Barrier) -> None:
+        if self._tail is None and barrier.compiles:
+            self._lines[_spelled(here(), "barrier")] += barrier.compiles
         if barrier.executed:
             self._step()
 
     def _step(self) -> None:
         self._steps += 1
-        self._note_lines()
         if self._steps == self._after:
             self._warm = take()
+            self._read_lines()
             self._lines.clear()
 
-    def _note_lines(self) -> None:
+    def _read_lines(self) -> None:
         if self._tail is not None:
-            self._lines.update(_spelled(record) for record in self._tail.records() if record.kind == COMPILE)
+            compilations = [record for record in self._tail.records() if record.kind == COMPILE]
+            self._lines.update(_spelled(record.frames, cause_of(record.cause).words) for record in compilations)
 
     def _message(self, compiles: int) -> str:
-        self._note_lines()
+        self._read_lines()
         graphs = "1 graph was" if compiles == 1 else f"{compiles} graphs were"
         warm = f" after the first {self._after} steps" if self._after else ""
-        head = f"{graphs} compiled{warm}, {self._limit} allowed"
-        if self._tail is None:
-            return (
-                f"{head}; the lines are not known, because torch_xla had executed something before it was asked to "
-                "record them. Set PT_XLA_DEBUG_LEVEL=1 and PT_XLA_DEBUG_FILE before the program starts."
+        rows = [f"  {line}{_times(number)}" for line, number in self._lines.items()]
+        elsewhere = compiles - sum(self._lines.values()) if self._tail is None else 0
+        if elsewhere > 0:
+            rows.append(
+                f"  not at a barrier{_times(elsewhere)}; for the line, set PT_XLA_DEBUG_LEVEL=1 and PT_XLA_DEBUG_FILE "
+                "before the program starts"
             )
-        rows = [f"  {line}" + (f" ({number} times)" if number > 1 else "") for line, number in self._lines.items()]
-        return "\n".join([f"{head}:", *rows])
+        return "\n".join([f"{graphs} compiled{warm}, {self._limit} allowed:", *rows])
 
 
-def _spelled(record: Record) -> str:
-    place = own(record.frames)
-    words = cause_of(record.cause).words
+def _spelled(frames: Iterable[Frame], words: str) -> str:
+    place = own(frames)
     return f"{place} in {place.function}: {words}" if place else words
+
+
+def _times(number: int) -> str:
+    return f" ({number} times)" if number > 1 else ""

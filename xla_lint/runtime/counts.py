@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,14 +18,18 @@ SCALAR_READ = "aten::_local_scalar_dense"
 """Counted among the fallbacks, but it is how `.item()` reads."""
 
 NANOSECONDS = 1e-9
-SETTLING, SETTLING_SECONDS = 20, 0.002
-"""An execution is counted a moment after it has ended: how often to ask again, and how long to wait for it."""
+STARTED = ("ExecuteComputation", "ExecuteReplicated")
+"""Counters of the executions that were sent to the device, in every mode."""
+SETTLING, QUIET, POLL_SECONDS = 500, 25, 0.002
+"""An execution is counted a moment after it has ended: how often to ask for it at most, after how many times without a
+change to give up, and how long to wait between."""
 
 
 class RuntimeMissingError(ImportError):
     """torch_xla is not installed here; the text names the extra that brings it."""
 
 
+@functools.cache
 def runtime(module: str) -> Any:
     """A module of torch_xla.
 
@@ -69,25 +73,16 @@ class Counts:
 
 
 def take() -> Counts:
-    """The counts so far, since the process began or since the program cleared the metrics.
+    """The counts so far, since the process began.
 
-    Costs 5 µs in a young process. Once 1,024 executions and as many reads are stored it costs some 200 µs, because
-    the runtime hands out every stored sample with its total.
+    What was counted before the program clears torch_xla's metrics stays counted as long as somebody listens to the
+    barriers. Costs 5 µs in a young process. Once 1,024 executions and as many reads are stored it costs some 200 µs,
+    because the runtime hands out every stored sample with its total.
 
     Raises:
         RuntimeMissingError: torch_xla is not installed.
     """
-    metrics = runtime("torch_xla.debug.metrics")
-    compiles, compile_time = _total(metrics, COMPILES)
-    executions, execute_time = _total(metrics, EXECUTIONS)
-    return Counts(
-        compiles,
-        executions,
-        _total(metrics, READS)[0],
-        compile_time * NANOSECONDS,
-        execute_time * NANOSECONDS,
-        FALLBACKS.read(metrics),
-    )
+    return LEDGER.counts(runtime("torch_xla.debug.metrics"))
 
 
 def settled() -> Counts:
@@ -97,23 +92,28 @@ def settled() -> Counts:
         RuntimeMissingError: torch_xla is not installed.
     """
     runtime("torch_xla.core.xla_model").wait_device_ops()
-    now = take()
+    metrics = runtime("torch_xla.debug.metrics")
+    now, quiet = take(), 0
     for _ in range(SETTLING):
-        time.sleep(SETTLING_SECONDS)
-        before, now = now, take()
-        if now.executions == before.executions:
+        # They differ for good where an execution failed, or where dynamo cleared counters while nobody listened.
+        if now.executions == LEDGER.started(metrics) or quiet == QUIET:
             break
+        time.sleep(POLL_SECONDS)
+        before, now = now, take()
+        quiet = quiet + 1 if now.executions == before.executions else 0
     return now
 
 
+def remember() -> None:
+    """Take note of all numbers, right before and right after the program sets some of them back to zero."""
+    metrics = runtime("torch_xla.debug.metrics")
+    LEDGER.counts(metrics)
+    LEDGER.started(metrics)
+
+
 def compiles() -> int:
-    """The graphs compiled so far: 2 µs."""
-    return _total(runtime("torch_xla.debug.metrics"), COMPILES)[0]
-
-
-def reads() -> int:
-    """The transfers from the device to the host so far."""
-    return _total(runtime("torch_xla.debug.metrics"), READS)[0]
+    """The graphs compiled so far: 3 µs."""
+    return LEDGER.compiles(runtime("torch_xla.debug.metrics"))
 
 
 def graphs() -> tuple[int, int]:
@@ -127,33 +127,56 @@ def graphs() -> tuple[int, int]:
     return compiled + (metrics.counter_value("CachedCompile") or 0), compiled
 
 
-def _total(metrics: Any, names: tuple[str, ...]) -> tuple[int, float]:
-    samples, nanoseconds = 0, 0.0
-    for name in names:
-        data = metrics.metric_data(name)
-        if data is not None:
-            samples += data[0]
-            nanoseconds += data[1]
-    return samples, nanoseconds
-
-
-class _Fallbacks:
-    """The counters of fallbacks, summed over the times when dynamo sets every counter back to zero."""
+class _Ledger:
+    """The runtime's metrics and counters, summed over the times when something sets them back to zero."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._seen: Counter[str] = Counter()
-        self._sum: Counter[str] = Counter()
+        self._lock = threading.RLock()  # a signal's handler may end the program and ask for the last counts
+        self._seen: dict[str, float] = {}
+        self._sum: dict[str, float] = {}
 
-    def read(self, metrics: Any) -> dict[str, int]:
+    def compiles(self, metrics: Any) -> int:
         with self._lock:
-            names = [name for name in metrics.counter_names() if name.startswith("aten::") and name != SCALAR_READ]
-            now = Counter({name: metrics.counter_value(name) or 0 for name in names})
-            for name in self._seen.keys() | now.keys():
-                grown = now[name] - self._seen[name]
-                self._sum[name] += grown if grown >= 0 else now[name]
-            self._seen = now
-            return {name: number for name, number in self._sum.items() if number}
+            return int(self._total(metrics, COMPILES)[0])
+
+    def started(self, metrics: Any) -> int:
+        with self._lock:
+            return int(sum(self._add(name, metrics.counter_value(name) or 0) for name in STARTED))
+
+    def counts(self, metrics: Any) -> Counts:
+        with self._lock:
+            compiles, compile_time = self._total(metrics, COMPILES)
+            executions, execute_time = self._total(metrics, EXECUTIONS)
+            reads, _ = self._total(metrics, READS)
+            return Counts(
+                int(compiles),
+                int(executions),
+                int(reads),
+                compile_time * NANOSECONDS,
+                execute_time * NANOSECONDS,
+                self._fallbacks(metrics),
+            )
+
+    def _total(self, metrics: Any, names: tuple[str, ...]) -> tuple[float, float]:
+        """The samples of several metrics, and the nanoseconds that they add up to."""
+        samples = nanoseconds = 0.0
+        for name in names:
+            data = metrics.metric_data(name) or (0, 0.0)
+            samples += self._add(f"{name} samples", data[0])
+            nanoseconds += self._add(f"{name} nanoseconds", data[1])
+        return samples, nanoseconds
+
+    def _fallbacks(self, metrics: Any) -> dict[str, int]:
+        there = {name for name in metrics.counter_names() if name.startswith("aten::") and name != SCALAR_READ}
+        known = {name for name in self._sum if name.startswith("aten::")}
+        totals = {name: int(self._add(name, metrics.counter_value(name) or 0)) for name in sorted(there | known)}
+        return {name: number for name, number in totals.items() if number}
+
+    def _add(self, name: str, now: float) -> float:
+        grown = now - self._seen.get(name, 0)
+        self._sum[name] = self._sum.get(name, 0) + (grown if grown >= 0 else now)
+        self._seen[name] = now
+        return self._sum[name]
 
 
-FALLBACKS = _Fallbacks()
+LEDGER = _Ledger()

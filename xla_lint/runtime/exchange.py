@@ -21,7 +21,7 @@ class ReadsAt:
     place: Frame | None
     """None where no Python frame was there."""
     how: str
-    """`value`, `format`, `branch`, `copy`, `fallback`; or `closure`, where a step closure may read."""
+    """`value`, `format`, `branch`, `copy`, `fallback`; or `closure` and `save`, which may read."""
     pending: int = 0
     """Transfers of values that had to be computed for it."""
     late: int = 0

@@ -28,8 +28,8 @@ READING = {
 }
 """The rule for a pending read, by how the line reads."""
 LATE = "xla-late-read"
-CLOSURE = "closure"
-"""How the callback of a step closure reads: as it may."""
+FREE = frozenset({"closure", "save"})
+"""How the callback of a step closure reads, and what saves a checkpoint: as they may."""
 CANDIDATES = 2
 """The rules that a report names for a recompile where the linter supports none of them."""
 COUNTED = ("xla-data-dependent-shape",)
@@ -77,9 +77,9 @@ class Linted:
         """
         if line.place is None or not (line.pending_reads or line.late_reads):
             return None
-        free = line.manners.keys() == {CLOSURE}
+        free = line.manners.keys() <= FREE
         expected = (
-            [READING[how] for how, _ in line.manners.most_common() if how != CLOSURE] if line.pending_reads else []
+            [READING[how] for how, _ in line.manners.most_common() if how not in FREE] if line.pending_reads else []
         )
         expected += [LATE] if line.late_reads and not free else []
         there = [span.symbol for span in self.spans(line.place.file) if span.first <= line.place.line <= span.last]
@@ -101,7 +101,7 @@ class Linted:
             return None
         files = dict.fromkeys([file for file in (change.file, recompile.place.file) if file])
         found = {span.symbol for file in files for span in self.spans(file)}
-        rules = [*COUNTED, *change.rules] if change.resized and not MASKS.isdisjoint(fallbacks) else change.rules
+        rules = [*COUNTED, *change.rules] if change.rows and not MASKS.isdisjoint(fallbacks) else change.rules
         for symbol in rules:
             if symbol in found:
                 return Verdict(symbol, linted=True)

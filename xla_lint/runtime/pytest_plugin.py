@@ -6,15 +6,16 @@ The marker `xla_compile_budget(1, after=2)` puts one on a whole test; the fixtur
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from xla_lint.runtime.counter import assert_max_compiles
+from xla_lint.runtime.counter import TooManyCompilesError, assert_max_compiles
 from xla_lint.runtime.counts import RuntimeMissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 MARKER = "xla_compile_budget"
 
@@ -36,23 +37,32 @@ def xla_compile_budget() -> type[assert_max_compiles]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run a marked test within its budget."""
-    marker = pyfuncitem.get_closest_marker(MARKER)
+    marker = item.get_closest_marker(MARKER)
     if marker is None:
         return (yield)
-    try:
+    with _without_traceback(f"marker {MARKER}: ", TypeError, ValueError):
         budget = assert_max_compiles(*marker.args, **marker.kwargs)
-    except (TypeError, ValueError) as error:
-        pytest.fail(f"marker {MARKER}: {error}", pytrace=False)
-    try:
+    with _without_traceback("", RuntimeMissingError):
         budget.__enter__()
-    except RuntimeMissingError as error:
-        pytest.fail(str(error), pytrace=False)
     try:
         result = yield
     except BaseException as error:
         budget.__exit__(type(error), error, error.__traceback__)
         raise
-    budget.__exit__(None, None, None)
+    with _without_traceback("", TooManyCompilesError):
+        budget.__exit__(None, None, None)
     return result
+
+
+@contextmanager
+def _without_traceback(prefix: str, *errors: type[Exception]) -> Iterator[None]:
+    """Fail the test with the text of an error alone: its traceback would show nothing of the test."""
+    wrong = None
+    try:
+        yield
+    except errors as error:
+        wrong = f"{prefix}{error}"
+    if wrong is not None:
+        pytest.fail(wrong, pytrace=False)

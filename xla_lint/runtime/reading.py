@@ -10,11 +10,11 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.runtime import counts
+from xla_lint.runtime.counts import runtime
 from xla_lint.runtime.places import here, is_backend, is_ours, is_own, own
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
 
     from xla_lint.runtime.places import Frame
@@ -23,7 +23,10 @@ KERNELS = {"_local_scalar_dense": "value", "_to_cpu": "fallback", "_to_copy": "c
 """The kernels of torch 2.9 for XLA tensors that bring values to the host, and what it means when they are called.
 
 `_to_cpu` is how every fallback, and `.item()` inside, gets its inputs. `_to_copy` and `copy_` also do other things.
+One call that brings values makes one transfer, whatever the number of its tensors.
 """
+SAVING = "_xla_get_cpu_tensors"
+"""How torch_xla's own functions that save get their values, in one transfer for all of them."""
 FORMATTING = frozenset({"__format__", "__repr__", "__str__", "_str", "_tensor_str"})
 """The functions of torch that format a tensor."""
 CLOSURES = frozenset({"_run_step_closures", "event_loop"})
@@ -33,13 +36,15 @@ BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 
 
 class Kernels:
-    """The wrapped kernels. They stay wrapped until the process ends, or `restore` is called."""
+    """The wrapped kernels. They stay wrapped until the process ends."""
 
-    def __init__(self, report: Callable[[str, int, bool, float], None]) -> None:
-        """`report` is called after each call that transferred: how, transfers, pending, seconds. It must not raise."""
+    def __init__(self, report: Callable[[str, bool, float], None]) -> None:
+        """`report` is called after each transfer: how, whether values were pending, seconds. It must not raise."""
         import torch  # noqa: PLC0415
 
+        extension = runtime("torch_xla")._XLAC
         self._report = report
+        self._need = extension._check_tensor_need_materialization
         self._inside = threading.local()
         self._library = torch.library.Library("aten", "IMPL")
         with warnings.catch_warnings():
@@ -48,6 +53,7 @@ class Kernels:
                 kernel = torch.library.get_kernel(f"aten::{name}", "XLA")
                 wrapper = self._wrapped(kernel, how)
                 self._library.impl(name, wrapper, "XLA", with_keyset=True, allow_override=True)
+        setattr(extension, SAVING, self._wrapped_saving(getattr(extension, SAVING)))
 
     def _wrapped(self, kernel: Any, how: str) -> Callable[..., Any]:
         @functools.wraps(kernel.call_boxed, assigned=())
@@ -55,21 +61,43 @@ class Kernels:
             if getattr(self._inside, "kernel", False) or (how == "copy" and not _to_host(args, kwargs)):
                 return kernel.call_boxed(keys, *args, **kwargs)
             self._inside.kernel = True
-            before = counts.reads()
-            looked_up, _ = counts.graphs()
+            pending = self._pending(list(_tensors(args)))
             began = time.perf_counter()
             try:
-                return kernel.call_boxed(keys, *args, **kwargs)
+                result = kernel.call_boxed(keys, *args, **kwargs)
             finally:
-                seconds = time.perf_counter() - began
                 self._inside.kernel = False
-                number = counts.reads() - before
-                if number:
-                    pending = counts.graphs()[0] > looked_up
-                    alone = number if how == "fallback" else 1  # more are those of other threads
-                    self._report(how, alone, pending, seconds)
+            self._report(how, pending, time.perf_counter() - began)
+            return result
 
         return read
+
+    def _wrapped_saving(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def read(tensors: Any) -> Any:
+            pending = self._pending(tensors)
+            began = time.perf_counter()
+            result = function(tensors)
+            self._report("save", pending, time.perf_counter() - began)
+            return result
+
+        return read
+
+    def _pending(self, tensors: list[Any]) -> bool:
+        """True where one of the tensors must be computed; an answer about these tensors, whatever other threads do."""
+        try:
+            return any(self._need(tensors))
+        except RuntimeError:  # one has no value at all, about which the kernel itself will complain
+            return False
+
+
+def _tensors(args: tuple[Any, ...]) -> Iterator[Any]:
+    """The tensors among a kernel's positional arguments, those in its lists of tensors too."""
+    for argument in args:
+        if isinstance(argument, (list, tuple)):
+            yield from _tensors(tuple(argument))
+        elif hasattr(argument, "device"):
+            yield argument
 
 
 def _to_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -83,7 +111,7 @@ def _to_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def asked(how: str) -> tuple[Frame | None, str]:
     """The user's line that reads now, and how it asked: `how` again, or `format`, `branch` or `closure`."""
     place = own(here())
-    if how == "fallback":
+    if how in {"fallback", "save"}:
         return place, how
     if any(frame.function in CLOSURES and is_backend(frame.file) for frame in here()):
         return place, "closure"

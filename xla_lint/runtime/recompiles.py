@@ -35,8 +35,8 @@ class Change:
     line: int = 0
     rules: tuple[str, ...] = ()
     """The rules that may explain it, likeliest first."""
-    resized: bool = False
-    """True where inputs changed their shapes or types."""
+    rows: bool = False
+    """True where inputs changed in nothing but the number of their rows."""
 
 
 def compare(before: Graph, after: Graph, *, second: bool) -> Change:
@@ -49,10 +49,10 @@ def compare(before: Graph, after: Graph, *, second: bool) -> Change:
     built = _place(old, new)
     if _outline(before) == _outline(after):
         if resized:
-            return Change(_inputs(resized), *built, _rules_for(resized, before, after), resized=True)
+            return Change(_inputs(resized), *built, _rules_for(resized, before, after), rows=_rows_only(resized))
         return _same_outline(before, after, at, built)
     if resized and len(before.inputs) == len(after.inputs) and _origins(before) == _origins(after):
-        return Change(_inputs(resized), *built, _rules_for(resized, before, after), resized=True)
+        return Change(_inputs(resized), *built, _rules_for(resized, before, after), rows=_rows_only(resized))
     change = _other_outline(before, after, at, built)
     if second and len(before.inputs) < len(after.inputs):
         return Change(f"{change.words}, as usual in a second step, which takes what the first one made", *built)
@@ -105,7 +105,6 @@ def _count(number: int, noun: str) -> str:
 
 def _rules_for(resized: Sequence[tuple[int, str, str]], before: Graph, after: Graph) -> tuple[str, ...]:
     """What makes inputs change their shape, judged by which of their dimensions did and in which direction."""
-    first_only = all(_dims(a)[1:] == _dims(b)[1:] for _, a, b in resized if _dims(a) and _dims(b))
     shrinks = all(_size(b) < _size(a) for _, a, b in resized)
     numbers = {number for number, _, _ in resized}
     joined = {
@@ -118,9 +117,13 @@ def _rules_for(resized: Sequence[tuple[int, str, str]], before: Graph, after: Gr
     }
     if numbers & joined and not shrinks:
         return (*GROWING, *LONGER_ROWS)
-    if first_only:
+    if _rows_only(resized):
         return (*FEWER_ROWS, *SHAPES)
     return (*LONGER_ROWS, *FEWER_ROWS)
+
+
+def _rows_only(resized: Sequence[tuple[int, str, str]]) -> bool:
+    return all(_dims(a)[1:] == _dims(b)[1:] for _, a, b in resized if _dims(a) and _dims(b))
 
 
 def _inputs(resized: Sequence[tuple[int, str, str]]) -> str:

@@ -111,18 +111,15 @@ class Session:
         if _inherited(os.environ.get(debugfile.FILE, "")):
             os.environ[debugfile.FILE] = str(_own_folder() / exchange.DEBUG_LOG)
 
-    def read(self, kind: str, number: int, pending: bool, seconds: float) -> None:
+    def read(self, kind: str, pending: bool, seconds: float) -> None:
         """The host has read from the device."""
         with self._harmless(), self._lock:
             place, how = asked(kind)
             self._used = True
-            number = min(number, counts.reads() - self._placed_reads)  # another thread may have counted it
-            self._placed_reads += number
+            self._placed_reads += 1
             row = self._reads.setdefault((place, how), exchange.ReadsAt(place, how))
-            if pending:
-                row.pending += number
-            else:
-                row.late += number
+            row.pending += pending
+            row.late += not pending
             row.seconds += seconds
             self._flush_now_and_then()
 

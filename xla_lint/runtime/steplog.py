@@ -22,11 +22,13 @@ class StepLog:
         self._seen = 0
 
     def begin(self) -> None:
-        """Training begins.
+        """Training begins; an earlier one that failed without a word is over.
 
         Raises:
             RuntimeMissingError: torch_xla is not installed.
         """
+        if self._counter is not None:
+            self._counter.__exit__(None, None, None)
         self._counter = CompileCounter()
         self._counter.__enter__()
         self._steps = 0

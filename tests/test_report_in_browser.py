@@ -1,0 +1,88 @@
+"""The HTML report in a real browser: what a reader sees, on a wide screen and on a phone, in light and in dark."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from xla_lint.runtime import report
+from xla_lint.runtime.counts import Counts
+from xla_lint.runtime.exchange import Steps
+from xla_lint.runtime.summary import Part, Reason, Row, Summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DARK = "--blink-settings=preferredColorScheme=0"
+NASTY = "</script><script>document.title = 'broken'</script><img src=x onerror=\"document.title = 'broken'\">"
+PHONE, WIDE = 390, 1200
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+
+
+@pytest.fixture
+def page() -> str:
+    file = f"/home/me/a very long folder name/{NASTY}/train.py"
+    counts = Counts(3, 600, 300, 1.5, 0.5, {NASTY: 2})
+    timeline = [Steps(1, step / 10, int(step < 2), 2, 1) for step in range(300)]
+    part = Part(41, NASTY, counts, 300, True, 297, 1, 594, 297, timeline)
+    row = Row(file, 5, NASTY, f"loss = '{NASTY}'" + "x" * 300, 1, 300, 300, 9, 1.5, NASTY, NASTY, NASTY)
+    reason = Reason(file, 6, 2, NASTY, NASTY, file, 4, NASTY, NASTY)
+    summary = Summary(NASTY, NASTY, 3, [part], [row, row], [reason], {NASTY: 2}, [NASTY])
+    return report.html(summary, [NASTY])
+
+
+def seen(page: str, folder: Path, width: int, what: str, *options: str) -> str:
+    """What the JavaScript expression `what` says of the page's `document` and `view` in a frame of that width."""
+    framed = folder / "framed.html"
+    framed.write_text(
+        f'<iframe id="frame" style="border: 0; width: {width}px; height: 800px" srcdoc="{html.escape(page)}"></iframe>'
+        '<p id="said"></p><script>window.onload = () => { const view = document.getElementById("frame").contentWindow;'
+        f' const say = (document) => {what}; document.getElementById("said").textContent = say(view.document); }};'
+        "</script>",
+        encoding="utf-8",
+    )
+    command = [str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
+    done = subprocess.run(
+        [*command, *options, "--window-size=1400,900", "--dump-dom", framed.as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    said = re.search(r'<p id="said">([^<]*)</p>', done.stdout)
+    assert said is not None, done.stdout
+    return said.group(1)
+
+
+def test_data_stays_data(page: str, tmp_path: Path) -> None:
+    tags = "document.title + ' ' + document.querySelectorAll('script, img').length"
+    assert seen(page, tmp_path, WIDE, tags) == html.escape(f"xla-lint run: {NASTY} 0", quote=False)
+
+
+@pytest.mark.parametrize("width", [PHONE, WIDE])
+def test_nothing_is_wider_than_the_screen(width: int, page: str, tmp_path: Path) -> None:
+    assert int(seen(page, tmp_path, width, "document.documentElement.scrollWidth")) <= width
+
+
+def test_a_phone_shows_rows_as_blocks(page: str, tmp_path: Path) -> None:
+    shown = "view.getComputedStyle(document.querySelector('td')).display"
+    assert seen(page, tmp_path, PHONE, shown) == "block"
+    assert seen(page, tmp_path, WIDE, shown) == "table-cell"
+
+
+def test_light_and_dark(page: str, tmp_path: Path) -> None:
+    colours = "view.getComputedStyle(document.body).backgroundColor + view.getComputedStyle(document.body).color"
+    assert seen(page, tmp_path, WIDE, colours) == "rgb(255, 255, 255)rgb(28, 32, 36)"
+    assert seen(page, tmp_path, WIDE, colours, DARK) == "rgb(20, 23, 26)rgb(230, 233, 236)"
+
+
+def test_the_timeline_is_drawn(page: str, tmp_path: Path) -> None:
+    bars = "[...document.querySelectorAll('rect')].filter((bar) => bar.getBoundingClientRect().height > 1).length"
+    assert int(seen(page, tmp_path, WIDE, bars)) == 1 + 100 + 100
