@@ -119,11 +119,11 @@ class Loop:
         """True for a loop that trains, evaluates or decodes on the device.
 
         An epoch loop is none, whatever barriers it holds: its work is done by the loops inside it. Nor is a loop
-        that is unrolled into the graph of the step around it.
+        that is unrolled into the graph of the step around it. A loop that yields this one its items is part of it.
         """
         if self.form is not Form.LOOP or self.drives:
             return True
-        if self.in_forward or any(inner.drives for inner in self.inside()):
+        if self.in_forward or any(inner.drives for inner in self.inside() if inner.feeds is not self):
             return False
         if self.own_cut:
             return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime import exchange
-from xla_lint.runtime.causes import cause_of
+from xla_lint.runtime.causes import READ, cause_of
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
@@ -25,6 +25,31 @@ EXPLAINED_PER_LINE = 200
 """The recompiles of one line that are explained one by one; further ones are counted."""
 
 
+@dataclass(slots=True)
+class Pace:
+    """How often a line does something, and in how many steps."""
+
+    number: int = 0
+    steps: int = 0
+    """From the first time to the last, both included, by the barrier that most of them reach."""
+    _first: Counter[Frame | None] = field(default_factory=Counter)
+
+    def note(self, place: Frame | None, barriers: Counter[Frame | None]) -> None:
+        """The line at `place` has done it once more; `barriers` are the executions of each line's barriers so far.
+
+        Those of the line itself do not count: a step does not end within a line.
+        """
+        if not self.number:
+            self._first = barriers.copy()
+        self.number += 1
+        self.steps = 1 + max((n - self._first[at] for at, n in barriers.items() if at != place), default=0)
+
+    def add(self, other: Pace) -> None:
+        """Take in that of another process."""
+        self.number += other.number
+        self.steps += other.steps
+
+
 @dataclass(frozen=True, slots=True)
 class Recompile:
     """One compile after the first at the same line."""
@@ -33,6 +58,8 @@ class Recompile:
     cause: str
     change: Change | None
     """None where a graph is missing, because none was dumped for one of the two."""
+    executed: int
+    """How often the line had executed before."""
 
 
 @dataclass(slots=True)
@@ -43,6 +70,8 @@ class Line:
     """None for what had no Python frame."""
     compiles: int = 0
     executions: int = 0
+    forced: Pace = field(default_factory=Pace)
+    """The executions for the value of a pending tensor."""
     pending_reads: int = 0
     late_reads: int = 0
     seconds: float = 0.0
@@ -146,6 +175,7 @@ class _Following:
         self._graphs: dict[tuple[Frame, str], Graph | None] = {}
         self._again: set[tuple[Frame, str]] = set()
         self._explained: Counter[Frame] = Counter()
+        self._barriers: Counter[Frame | None] = Counter()
 
     def poll(self) -> None:
         for record in self.log.records():
@@ -157,6 +187,10 @@ class _Following:
         line.causes[record.cause] += 1
         if record.kind != COMPILE:
             line.executions += 1
+            if cause_of(record.cause).barrier:
+                self._barriers[place] += 1
+            elif record.cause == READ:
+                line.forced.note(place, self._barriers)
             return
         line.compiles += 1
         graph = self._dumps.take(record.inputs, record.outputs)
@@ -168,7 +202,9 @@ class _Following:
         if key in self._graphs:
             if self._explained[place] < EXPLAINED_PER_LINE:
                 self._explained[place] += 1
-                self.process.recompiles.append(Recompile(place, cause_of(cause).words, self._change(key, graph)))
+                executed = self.process.line(place).executions
+                change = self._change(key, graph)
+                self.process.recompiles.append(Recompile(place, cause_of(cause).words, change, executed))
             else:
                 self.process.unexplained[place] += 1
         self._graphs[key] = graph
