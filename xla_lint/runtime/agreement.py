@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xla_lint.runtime.findings import Linted, Span
-    from xla_lint.runtime.summary import Reason, Row, Summary
+    from xla_lint.runtime.summary import Reason, Summary
 
 OFTEN = 3
 """Less than this is no steady state."""
@@ -35,6 +36,11 @@ class Forced:
     flagged: str
     """The rule by which the linter says so; empty where it says nothing."""
 
+    @property
+    def words(self) -> str:
+        """A disagreement in words."""
+        return f"forced {self.number} {self.what} and is not flagged ({self.why})"
+
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
@@ -47,12 +53,17 @@ class Flagged:
     recorded: str
     """What the runtime recorded at the line."""
 
+    @property
+    def words(self) -> str:
+        """A disagreement in words."""
+        return f"is flagged as {self.symbol}, and the runtime recorded {self.recorded}"
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """What both halves say of one run."""
 
-    command: str
+    script: str
     ended: str
     forced: list[Forced]
     flagged: list[Flagged]
@@ -69,6 +80,14 @@ class Agreement:
         """How many of the flagged lines are confirmed."""
         return sum(each.confirmed for each in self.flagged)
 
+    @property
+    def disagreements(self) -> list[Forced | Flagged]:
+        """The lines of which one half says what the other does not."""
+        return [
+            *[each for each in self.forced if not each.flagged],
+            *[each for each in self.flagged if not each.confirmed],
+        ]
+
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
         return asdict(self)
@@ -80,7 +99,7 @@ def compare(summary: Summary, linted: Linted) -> Agreement:
     forced = [*_executions(summary, spans), *_recompiles(summary, spans)]
     flagged = [_judged(file, span, summary) for file, found in spans.items() for span in found if span.symbol in COSTS]
     elsewhere = sum(row.executions for row in summary.rows if not row.file)
-    return Agreement(summary.command, summary.ended, forced, flagged, elsewhere)
+    return Agreement(shlex.split(summary.command)[1], summary.ended, forced, flagged, elsewhere)
 
 
 def _ran(span: Span, lines: Sequence[int]) -> bool:
