@@ -1,3 +1,6 @@
+from torch import nn
+
+
 class Forecaster(nn.Module):
     def __init__(self, sensors, width):
         super().__init__()
