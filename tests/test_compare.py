@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,9 @@ def forcing(number: int, steps: int) -> Line:
     return line
 
 
-def recorded(script: str, lines: dict[int, Line], ran: list[int], recompiles: int = 0) -> Summary:
+def recorded(
+    script: str, lines: dict[int, Line], ran: list[int] = ALL_BUT_NEVER, *, recompiles: int = 0, steps: int = STEPS
+) -> Summary:
     """What `xla-lint compare` would have recorded of SOURCE."""
     state = State(1, ["train.py"], 1.0, True, Counts(), None, STEPS, 3, 0, "", 0, "2", ran={script: ran})
     process = Process(state)
@@ -63,19 +66,22 @@ def recorded(script: str, lines: dict[int, Line], ran: list[int], recompiles: in
         process.lines[line.place] = line
     change = Change("slice gives f32[2], and gave f32[1]", script, SLICE, ("xla-changing-shape",))
     barrier = Frame(script, BARRIER, "<module>")
-    process.recompiles = [Recompile(barrier, "barrier", change, executed) for executed in range(recompiles)]
+    process.recompiles = [Recompile(barrier, "barrier", change)] * recompiles
+    if recompiles:
+        line = process.line(barrier)
+        line.compiles, line.recompiled = recompiles + 1, Pace(recompiles, steps)
     return summarise([process], Linted(), command=f"python '{script}'", ended="ended well", warmup=3)
 
 
-def agreement(script: str, lines: dict[int, Line], ran: list[int] = ALL_BUT_NEVER, recompiles: int = 0) -> Agreement:
-    return compare(recorded(script, lines, ran, recompiles), Linted())
+def agreement(script: str, lines: dict[int, Line], **how: Any) -> Agreement:
+    return compare(recorded(script, lines, **how), Linted())
 
 
 def test_both_say_the_same(script: str) -> None:
     both = agreement(script, {ITEM: forcing(STEPS, STEPS), BARRIER: Line(None, executions=STEPS)}, recompiles=8)
     assert [(each.line, each.what, each.flagged) for each in both.forced] == [
         (ITEM, "executions", "xla-value-read"),
-        (BARRIER, "compiles", "xla-changing-shape"),
+        (BARRIER, "recompiles", "xla-changing-shape"),
     ]
     assert [(each.line, each.symbol) for each in both.flagged] == [
         (ITEM, "xla-value-read"),
@@ -110,22 +116,23 @@ def test_now_and_then_is_no_steady_state(script: str, number: int, steps: int) -
     assert agreement(script, {LAST: forcing(number, steps)}).forced == []
 
 
-def test_compiles_of_the_warm_up_do_not_count(script: str) -> None:
-    assert agreement(script, {}, recompiles=3).forced == []
+def test_recompiles_now_and_then_are_no_steady_state(script: str) -> None:
+    barrier = {BARRIER: Line(None, compiles=4, executions=STEPS)}
+    assert agreement(script, barrier, recompiles=OFTEN, steps=2 * OFTEN).forced == []
 
 
-def test_the_steps_of_a_pace_end_at_the_barriers_of_other_lines() -> None:
-    read, barrier, second = (Frame("train.py", line, "train") for line in (5, 9, 12))
+def test_a_step_with_two_barriers_is_one_step() -> None:
+    barrier, second = (Frame("train.py", line, "train") for line in (9, 12))
     pace = Pace()
-    barriers: Counter[Frame | None] = Counter()
+    passed: Counter[Frame | None] = Counter()
     for _ in range(4):
-        pace.note(read, barriers)
-        barriers.update([barrier, second, read, read])
+        pace.note(passed)
+        passed.update([barrier, second])
     assert (pace.number, pace.steps) == (4, 4)
 
 
 def test_a_report_is_read_as_it_was_written(script: str) -> None:
-    summary = recorded(script, {ITEM: forcing(STEPS, STEPS)}, ALL_BUT_NEVER, recompiles=8)
+    summary = recorded(script, {ITEM: forcing(STEPS, STEPS)}, recompiles=8)
     assert Summary.from_json(json.loads(json.dumps(summary.as_json()))) == summary
 
 
@@ -133,7 +140,7 @@ def test_a_report_is_read_as_it_was_written(script: str) -> None:
 def report(script: str, tmp_path: Path) -> Path:
     path = tmp_path / "report.json"
     lines = {ITEM: forcing(STEPS, STEPS)}
-    path.write_text(json.dumps(recorded(script, lines, ALL_BUT_NEVER, recompiles=8).as_json()))
+    path.write_text(json.dumps(recorded(script, lines, recompiles=8).as_json()))
     return path
 
 
@@ -150,7 +157,7 @@ def test_the_table(report: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_a_disagreement_is_told(script: str, report: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report.write_text(json.dumps(recorded(script, {}, ALL_BUT_NEVER).as_json()))
+    report.write_text(json.dumps(recorded(script, {}).as_json()))
     assert main(["compare", str(report)]) == 1
     assert f"train.py:{ITEM}: is flagged as xla-value-read, and the runtime recorded nothing" in capsys.readouterr().out
 

@@ -68,7 +68,7 @@ def process(script: str) -> Process:
     process.lines[item] = Line(item, 1, 9, causes=Counter({READ: 10}))
     process.lines[sync] = Line(sync, 2, 9, causes=Counter({SYNC: 11}))
     change = Change("input 0 is f32[17,4], and was f32[32,4]", script, 4, ("xla-ragged-batch",), resized=True)
-    process.recompiles.append(Recompile(sync, "barrier", change, 4))
+    process.recompiles.append(Recompile(sync, "barrier", change))
     process.settle()
     return process
 

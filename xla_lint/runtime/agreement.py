@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xla_lint.runtime.findings import Linted, Span
-    from xla_lint.runtime.summary import Reason, Summary
+    from xla_lint.runtime.summary import Summary
 
 OFTEN = 3
 """Less than this is no steady state."""
@@ -30,7 +29,7 @@ class Forced:
     file: str
     line: int
     what: str
-    """`executions` or `compiles`."""
+    """`executions` or `recompiles`."""
     number: int
     why: str
     flagged: str
@@ -102,31 +101,30 @@ def compare(summary: Summary, linted: Linted) -> Agreement:
     return Agreement(shlex.split(summary.command)[1], summary.ended, forced, flagged, elsewhere)
 
 
+def _steady(number: int, steps: int) -> bool:
+    return number >= OFTEN and number > TOO_MANY * steps
+
+
 def _ran(span: Span, lines: Sequence[int]) -> bool:
     return any(span.first <= line <= span.last for line in lines)
 
 
 def _executions(summary: Summary, spans: dict[str, list[Span]]) -> Iterator[Forced]:
     for row in summary.rows:
-        if row.forced >= OFTEN and row.forced > TOO_MANY * row.forced_steps:
+        if _steady(row.forced, row.forced_steps):
             here = [span.symbol for span in spans.get(row.file, ()) if span.first <= row.line <= span.last]
             rules = [symbol for symbol in here if COSTS.get(symbol, frozenset()) & {Counter.EXECUTIONS, Counter.READS}]
             yield Forced(row.file, row.line, "executions", row.forced, row.cause, rules[0] if rules else "")
 
 
 def _recompiles(summary: Summary, spans: dict[str, list[Span]]) -> Iterator[Forced]:
-    lines: dict[tuple[str, int], list[Reason]] = defaultdict(list)
-    for reason in summary.reasons:
-        if reason.warm:
-            lines[reason.file, reason.line].append(reason)
     there = {span.symbol for found in spans.values() for span in found}
-    for (file, line), reasons in lines.items():
-        number = sum(reason.warm for reason in reasons)
-        if number >= OFTEN:
-            allowed = [symbol for reason in reasons for symbol in reason.allowed]
-            rules = [symbol for symbol in allowed if symbol in there]
+    for row in summary.rows:
+        if row.file and _steady(row.recompiles, row.recompiled_steps):
+            reasons = [reason for reason in summary.reasons if (reason.file, reason.line) == (row.file, row.line)]
+            rules = [symbol for reason in reasons for symbol in reason.allowed if symbol in there]
             why = "; ".join(reason.words for reason in reasons)
-            yield Forced(file, line, "compiles", number, why, rules[0] if rules else "")
+            yield Forced(row.file, row.line, "recompiles", row.recompiles, why, rules[0] if rules else "")
 
 
 def _judged(file: str, span: Span, summary: Summary) -> Flagged:

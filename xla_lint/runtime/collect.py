@@ -31,18 +31,15 @@ class Pace:
 
     number: int = 0
     steps: int = 0
-    """From the first time to the last, both included, by the barrier that most of them reach."""
+    """From the first time to the last, both included, by the line that most of them pass."""
     _first: Counter[Frame | None] = field(default_factory=Counter)
 
-    def note(self, place: Frame | None, barriers: Counter[Frame | None]) -> None:
-        """The line at `place` has done it once more; `barriers` are the executions of each line's barriers so far.
-
-        Those of the line itself do not count: a step does not end within a line.
-        """
+    def note(self, passed: Counter[Frame | None]) -> None:
+        """It has happened once more; `passed` says how often each line that ends a step was passed so far."""
         if not self.number:
-            self._first = barriers.copy()
+            self._first = passed.copy()
         self.number += 1
-        self.steps = 1 + max((n - self._first[at] for at, n in barriers.items() if at != place), default=0)
+        self.steps = 1 + max((number - self._first[place] for place, number in passed.items()), default=0)
 
     def add(self, other: Pace) -> None:
         """Take in that of another process."""
@@ -58,8 +55,6 @@ class Recompile:
     cause: str
     change: Change | None
     """None where a graph is missing, because none was dumped for one of the two."""
-    executed: int
-    """How often the line had executed before."""
 
 
 @dataclass(slots=True)
@@ -70,8 +65,6 @@ class Line:
     """None for what had no Python frame."""
     compiles: int = 0
     executions: int = 0
-    forced: Pace = field(default_factory=Pace)
-    """The executions for the value of a pending tensor."""
     pending_reads: int = 0
     late_reads: int = 0
     seconds: float = 0.0
@@ -80,6 +73,10 @@ class Line:
     """As torch_xla spells them."""
     manners: Counter[str] = field(default_factory=Counter)
     """How it reads, as in `exchange.ReadsAt`."""
+    forced: Pace = field(default_factory=Pace)
+    """The executions for the value of a pending tensor."""
+    recompiled: Pace = field(default_factory=Pace)
+    """The compiles for which the line had compiled before, for the same cause; its executions are the steps."""
 
 
 @dataclass(slots=True)
@@ -190,7 +187,8 @@ class _Following:
             if cause_of(record.cause).barrier:
                 self._barriers[place] += 1
             elif record.cause == READ:
-                line.forced.note(place, self._barriers)
+                others = Counter({at: number for at, number in self._barriers.items() if at != place})
+                line.forced.note(others)  # no step ends within a line
             return
         line.compiles += 1
         graph = self._dumps.take(record.inputs, record.outputs)
@@ -200,11 +198,11 @@ class _Following:
     def _compiled(self, place: Frame, cause: str, graph: Graph | None) -> None:
         key = (place, cause)
         if key in self._graphs:
+            line = self.process.line(place)
+            line.recompiled.note(Counter({place: line.executions}))
             if self._explained[place] < EXPLAINED_PER_LINE:
                 self._explained[place] += 1
-                executed = self.process.line(place).executions
-                change = self._change(key, graph)
-                self.process.recompiles.append(Recompile(place, cause_of(cause).words, change, executed))
+                self.process.recompiles.append(Recompile(place, cause_of(cause).words, self._change(key, graph)))
             else:
                 self.process.unexplained[place] += 1
         self._graphs[key] = graph

@@ -36,6 +36,10 @@ class Row:
     function: str
     source: str
     compiles: int
+    recompiles: int
+    """Those among the compiles for which the line had compiled before, for the same cause."""
+    recompiled_steps: int
+    """The line's executions from the first of these to the last, both included."""
     executions: int
     forced: int
     """Those among the executions for which the value of a pending tensor was needed."""
@@ -59,8 +63,6 @@ class Reason:
     file: str
     line: int
     number: int
-    warm: int
-    """Those after the line had executed as often as the warm-up has steps."""
     cause: str
     words: str
     """What changed, the last time."""
@@ -148,7 +150,7 @@ def summarise(processes: Sequence[Process], linted: Linted, *, command: str, end
     fallbacks: Counter[str] = Counter()
     for part in parts:
         fallbacks.update(part.counts.fallbacks)
-    reasons = list(_reasons(processes, linted, fallbacks, warmup))
+    reasons = list(_reasons(processes, linted, fallbacks))
     steps = sum(part.steps for part in parts)
     rows = [_row(line, linted, steps, reasons) for line in _merged(processes)]
     notes = [*_notes(processes, parts), *linted.problems]
@@ -197,6 +199,7 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
             whole.compiles += line.compiles
             whole.executions += line.executions
             whole.forced.add(line.forced)
+            whole.recompiled.add(line.recompiled)
             whole.pending_reads += line.pending_reads
             whole.late_reads += line.late_reads
             whole.seconds += line.seconds
@@ -223,6 +226,8 @@ def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> R
         place.function if place else "",
         _source(place) if place else "",
         line.compiles,
+        line.recompiled.number,
+        line.recompiled.steps,
         line.executions,
         line.forced.number,
         line.forced.steps,
@@ -242,7 +247,7 @@ def _cause(line: Line) -> str:
     return "; ".join(words)
 
 
-def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[str], warmup: int) -> Iterable[Reason]:
+def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[str]) -> Iterable[Reason]:
     """Recompiles of the same line that allow the same rules are told once, with the last change."""
     groups: dict[tuple[str, int, tuple[str, ...]], list[Recompile]] = {}
     for process in processes:
@@ -257,12 +262,10 @@ def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[st
         last = group[-1]
         verdict = linted.of_recompile(last, fallbacks)
         change = last.change
-        further = beyond.pop((file, line), 0)
         yield Reason(
             file,
             line,
-            len(group) + further,
-            sum(each.executed >= warmup for each in group) + further,
+            len(group) + beyond.pop((file, line), 0),
             last.cause,
             change.words if change else "one of the two graphs was not recorded",
             change.file if change else "",
