@@ -95,7 +95,9 @@ class Agreement:
 def compare(summary: Summary, linted: Linted) -> Agreement:
     """Hold the findings of the files that a recorded run went through against the run."""
     spans = {file: [span for span in linted.spans(file) if _ran(span, lines)] for file, lines in summary.ran.items()}
-    forced = [*_executions(summary, spans), *_recompiles(summary, spans)]
+    forced = sorted(
+        [*_executions(summary, spans), *_recompiles(summary, spans)], key=lambda each: (each.file, each.line)
+    )
     flagged = [_judged(file, span, summary) for file, found in spans.items() for span in found if span.symbol in COSTS]
     elsewhere = sum(row.executions for row in summary.rows if not row.file)
     return Agreement(shlex.split(summary.command)[1], summary.ended, forced, flagged, elsewhere)

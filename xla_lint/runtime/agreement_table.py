@@ -30,7 +30,7 @@ def write(agreements: Sequence[Agreement], stream: TextIO) -> None:
     for row in _rows(agreements):
         table.add_row(*map(Text, row))
     console.print(table)
-    for sentence in _disagreements(agreements):
+    for sentence in [*_disagreements(agreements), *_elsewhere(agreements)]:
         console.print(Text(sentence))
 
 
@@ -38,7 +38,7 @@ def markdown(agreements: Sequence[Agreement]) -> str:
     """The same as Markdown; programs of which neither half says anything are counted in one row."""
     lines = [f"| {' | '.join(HEADINGS)} |", "|---|---:|---:|---:|---:|---|"]
     lines += [f"| {' | '.join(row)} |" for row in _rows(agreements)]
-    sentences = [f"- {sentence}" for sentence in _disagreements(agreements)]
+    sentences = [f"- {sentence}" for sentence in [*_disagreements(agreements), *_elsewhere(agreements)]]
     return "\n".join([*lines, "", *sentences]) + "\n"
 
 
@@ -86,6 +86,13 @@ def _disagreements(agreements: Sequence[Agreement]) -> Iterator[str]:
     for each in agreements:
         for line in each.disagreements:
             yield f"{name(line.file)}:{line.line}: {line.words}"
+
+
+def _elsewhere(agreements: Sequence[Agreement]) -> Iterator[str]:
+    name = _namer(agreements)
+    for each in agreements:
+        if each.elsewhere:
+            yield f"{name(each.script)}: {each.elsewhere} executions have no Python line"
 
 
 def _namer(agreements: Sequence[Agreement]) -> Callable[[str], str]:

@@ -75,8 +75,10 @@ class Line:
     """How it reads, as in `exchange.ReadsAt`."""
     forced: Pace = field(default_factory=Pace)
     """The executions for the value of a pending tensor."""
-    recompiled: Pace = field(default_factory=Pace)
-    """The compiles for which the line had compiled before, for the same cause; its executions are the steps."""
+    recompiles: int = 0
+    """The compiles for which the line had compiled before, for the same cause."""
+    executed_before: int = 0
+    """Its executions before the first of these."""
 
 
 @dataclass(slots=True)
@@ -199,7 +201,8 @@ class _Following:
         key = (place, cause)
         if key in self._graphs:
             line = self.process.line(place)
-            line.recompiled.note(Counter({place: line.executions}))
+            line.executed_before = line.executed_before if line.recompiles else line.executions
+            line.recompiles += 1
             if self._explained[place] < EXPLAINED_PER_LINE:
                 self._explained[place] += 1
                 self.process.recompiles.append(Recompile(place, cause_of(cause).words, self._change(key, graph)))

@@ -39,7 +39,7 @@ class Row:
     recompiles: int
     """Those among the compiles for which the line had compiled before, for the same cause."""
     recompiled_steps: int
-    """The line's executions from the first of these to the last, both included."""
+    """The line's executions from the first of these on."""
     executions: int
     forced: int
     """Those among the executions for which the value of a pending tensor was needed."""
@@ -199,7 +199,8 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
             whole.compiles += line.compiles
             whole.executions += line.executions
             whole.forced.add(line.forced)
-            whole.recompiled.add(line.recompiled)
+            whole.recompiles += line.recompiles
+            whole.executed_before += line.executed_before if line.recompiles else line.executions
             whole.pending_reads += line.pending_reads
             whole.late_reads += line.late_reads
             whole.seconds += line.seconds
@@ -226,8 +227,8 @@ def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> R
         place.function if place else "",
         _source(place) if place else "",
         line.compiles,
-        line.recompiled.number,
-        line.recompiled.steps,
+        line.recompiles,
+        line.executions - line.executed_before,
         line.executions,
         line.forced.number,
         line.forced.steps,
