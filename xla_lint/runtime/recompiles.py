@@ -107,7 +107,7 @@ def _other_outline(before: Graph, after: Graph, at: int, built: tuple[str, int])
     if old == new and a.kind != "tuple" and a.shape != b.shape:
         return Change(f"{new} gives {b.shape}, and gave {a.shape}", *built, SHAPES)
     if _origins(before) == _origins(after):
-        return Change(words, *built, CONSTANTS if more else ())
+        return Change(words, *built, CONSTANTS if _shapes(before) == _shapes(after) else (*SHAPES, *CONSTANTS))
     return Change(words, *built, BRANCHES if more else ())
 
 
@@ -174,6 +174,10 @@ def _origins(graph: Graph) -> list[str]:
         if named and operation.origin not in names[-1:]:
             names.append(operation.origin)
     return names
+
+
+def _shapes(graph: Graph) -> list[str]:
+    return sorted(operation.shape for operation in graph.operations)
 
 
 def _place(*operations: Operation) -> tuple[str, int]:
