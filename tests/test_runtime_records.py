@@ -173,6 +173,12 @@ def test_fewer_rows_that_are_summed_otherwise() -> None:
     assert change.rules[0] == "xla-ragged-batch"
 
 
+def test_the_same_pytorch_operations_built_otherwise() -> None:
+    extra = '  %copy.9 = f32[8,4]{1,0} copy(%p0.1), metadata={op_type="aten__pow"}\n'
+    change = compare(parse(hlo(8)), parse(hlo(8, extra=extra)), second=False)
+    assert change.rules == ("xla-changing-shape", "xla-changing-constant")
+
+
 def test_the_same_operations() -> None:
     assert compare(parse(hlo(8)), parse(hlo(8)), second=False).rules == ()
 
