@@ -33,6 +33,18 @@ def found(path: Path, project: Project) -> Findings:
     return {(finding.node.lineno or 0, finding.rule.symbol) for finding in findings}
 
 
+PAIRS = sorted(path.name.removeprefix("bad_") for path in PROGRAMS.glob("bad_*"))
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_bad_program_has_a_twin_that_stays_silent(pair: str) -> None:
+    bad, good = (sorted((PROGRAMS / f"{kind}_{pair}").glob("*.py")) for kind in ("bad", "good"))
+    assert len(bad) in range(3, 7)
+    assert [path.name for path in bad] == [path.name for path in good]
+    assert any(expected(path) for path in bad)
+    assert not any(expected(path) for path in good)
+
+
 def project_of(path: Path) -> Project:
     return Project(PROGRAMS / path.relative_to(PROGRAMS).parts[0])
 

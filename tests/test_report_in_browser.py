@@ -32,8 +32,9 @@ def page() -> str:
     counts = Counts(3, 600, 300, 1.5, 0.5, {NASTY: 2})
     timeline = [Steps(1, step / 10, int(step < 2), 2, 1) for step in range(300)]
     part = Part(41, NASTY, counts, 300, True, 297, 1, 594, 297, timeline)
-    row = Row(file, 5, NASTY, f"loss = '{NASTY}'" + "x" * 300, 1, 300, 300, 9, 1.5, NASTY, NASTY, NASTY)
-    reason = Reason(file, 6, 2, NASTY, NASTY, file, 4, NASTY, NASTY)
+    source = f"loss = '{NASTY}'" + "x" * 300
+    row = Row(file, 5, NASTY, source, 1, 0, 0, 300, 300, 300, 300, 9, 1.5, NASTY, NASTY, NASTY)
+    reason = Reason(file, 6, 2, NASTY, NASTY, file, 4, (NASTY,), NASTY, NASTY)
     summary = Summary(NASTY, NASTY, 3, [part], [row, row], [reason], {NASTY: 2}, [NASTY])
     return report.html(summary, [NASTY])
 

@@ -153,11 +153,30 @@ def test_a_constant() -> None:
     assert change.rules == ("xla-changing-constant",)
 
 
+def test_a_constant_behind_an_input_of_another_shape() -> None:
+    change = compare(parse(hlo(32, 2)), parse(hlo(17, 3)), second=False)
+    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
+    assert change.rules == ("xla-ragged-batch", "xla-changing-shape", "xla-changing-constant")
+
+
 def test_a_longer_graph() -> None:
     extra = '  %tanh.9 = f32[8,4]{1,0} tanh(%p0.1), metadata={op_type="aten__tanh"}\n'
     change = compare(parse(hlo(8)), parse(hlo(8, extra=extra)), second=False)
     assert change.words == "the graph is 1 operation longer: aten::tanh stands where aten::pow stood"
     assert change.rules[0] == "xla-host-random"
+
+
+def test_fewer_rows_that_are_summed_otherwise() -> None:
+    extra = '  %tanh.9 = f32[17,4]{1,0} tanh(%p0.1), metadata={op_type="aten__tanh"}\n'
+    change = compare(parse(hlo(32)), parse(hlo(17, extra=extra)), second=False)
+    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
+    assert change.rules[0] == "xla-ragged-batch"
+
+
+def test_the_same_pytorch_operations_built_otherwise() -> None:
+    extra = '  %copy.9 = f32[8,4]{1,0} copy(%p0.1), metadata={op_type="aten__pow"}\n'
+    change = compare(parse(hlo(8)), parse(hlo(8, extra=extra)), second=False)
+    assert change.rules == ("xla-changing-shape", "xla-changing-constant")
 
 
 def test_the_same_operations() -> None:

@@ -66,6 +66,10 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         from xla_lint.cli.run import run  # noqa: PLC0415
 
         return run(options)
+    if options.command == "compare":
+        from xla_lint.cli.compare import compare  # noqa: PLC0415
+
+        return compare(options)
     parser.print_help(sys.stderr)
     return WRONG_USAGE
 
@@ -113,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--stdin-filename", metavar="PATH", help="the name of the file that standard input holds")
 
     _add_run(commands)
+    _add_compare(commands)
 
     explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
     explain.add_argument("symbol", nargs="?", metavar="SYMBOL", help="the rule; without it, every rule is listed")
@@ -137,6 +142,24 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         run.add_argument(f"--{name}", metavar="FILE", help=f"also write the report as {name.upper()}")
     run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module")
     run.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="the script and its arguments")
+
+
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="run programs and compare what the linter says of their lines with what the runtime records",
+        description="Run programs, and compare what the linter says of their lines with what the runtime records.",
+        epilog="Exit status: 0 they agree, 1 they disagree on a line, 2 wrong usage.",
+    )
+    compare.add_argument(
+        "runs", nargs="+", metavar="SCRIPT", help="a script, in quotes with its arguments, or a report kept by --keep"
+    )
+    compare.add_argument(
+        "--time-limit", type=float, default=300.0, metavar="S", help="end a script after S seconds (default: 300)"
+    )
+    compare.add_argument("--keep", metavar="FOLDER", help="keep what was recorded: comparing it again needs no torch")
+    for name in ("json", "markdown"):
+        compare.add_argument(f"--{name}", metavar="FILE", help=f"also write the table as {name.upper()}")
 
 
 def _natural(text: str) -> int:

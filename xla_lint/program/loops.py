@@ -124,7 +124,7 @@ class Loop:
         """True for a loop that trains, evaluates or decodes on the device.
 
         An epoch loop is none, whatever barriers it holds: its work is done by the loops inside it. Nor is a loop
-        that is unrolled into the graph of the step around it.
+        that is unrolled into the graph of the step around it. A loop that yields this one its items is part of it.
         """
         return self._looks_like_step() if self.settled is None else self.settled
 
@@ -135,7 +135,7 @@ class Loop:
     def _looks_like_step(self) -> bool:
         if self.form is not Form.LOOP or self.drives or any(loop.drives for loop in self.fed_by):
             return True
-        if self.in_forward or any(inner.drives for inner in self.inside()):
+        if self.in_forward or any(inner.drives for inner in self.inside() if inner.feeds is not self):
             return False
         if self.own_cut:
             return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime import exchange
-from xla_lint.runtime.causes import cause_of
+from xla_lint.runtime.causes import READ, cause_of
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
@@ -23,6 +23,28 @@ if TYPE_CHECKING:
 
 EXPLAINED_PER_LINE = 200
 """The recompiles of one line that are explained one by one; further ones are counted."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How often a line does something, and in how many steps."""
+
+    number: int = 0
+    steps: int = 0
+    """From the first time to the last, both included, by the line that most of them pass."""
+    _first: Counter[Frame | None] = field(default_factory=Counter)
+
+    def note(self, passed: Counter[Frame | None]) -> None:
+        """It has happened once more; `passed` says how often each line that ends a step was passed so far."""
+        if not self.number:
+            self._first = passed.copy()
+        self.number += 1
+        self.steps = 1 + max((number - self._first[place] for place, number in passed.items()), default=0)
+
+    def add(self, other: Pace) -> None:
+        """Take in that of another process."""
+        self.number += other.number
+        self.steps += other.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +73,12 @@ class Line:
     """As torch_xla spells them."""
     manners: Counter[str] = field(default_factory=Counter)
     """How it reads, as in `exchange.ReadsAt`."""
+    forced: Pace = field(default_factory=Pace)
+    """The executions for the value of a pending tensor."""
+    recompiles: int = 0
+    """The compiles for which the line had compiled before, for the same cause."""
+    executed_before: int = 0
+    """Its executions before the first of these."""
 
 
 @dataclass(slots=True)
@@ -146,6 +174,7 @@ class _Following:
         self._graphs: dict[tuple[Frame, str], Graph | None] = {}
         self._again: set[tuple[Frame, str]] = set()
         self._explained: Counter[Frame] = Counter()
+        self._barriers: Counter[Frame | None] = Counter()
 
     def poll(self) -> None:
         for record in self.log.records():
@@ -157,6 +186,11 @@ class _Following:
         line.causes[record.cause] += 1
         if record.kind != COMPILE:
             line.executions += 1
+            if cause_of(record.cause).barrier:
+                self._barriers[place] += 1
+            elif record.cause == READ:
+                others = Counter({at: number for at, number in self._barriers.items() if at != place})
+                line.forced.note(others)  # no step ends within a line
             return
         line.compiles += 1
         graph = self._dumps.take(record.inputs, record.outputs)
@@ -166,6 +200,9 @@ class _Following:
     def _compiled(self, place: Frame, cause: str, graph: Graph | None) -> None:
         key = (place, cause)
         if key in self._graphs:
+            line = self.process.line(place)
+            line.executed_before = line.executed_before if line.recompiles else line.executions
+            line.recompiles += 1
             if self._explained[place] < EXPLAINED_PER_LINE:
                 self._explained[place] += 1
                 self.process.recompiles.append(Recompile(place, cause_of(cause).words, self._change(key, graph)))

@@ -9,8 +9,8 @@ from pathlib import Path
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.places import Frame
 
-FOLDER, WARMUP = "XLA_LINT_RUN_FOLDER", "XLA_LINT_RUN_WARMUP"
-"""Environment variables that tell a process where to leave its files, and how many steps are warm-up."""
+FOLDER, WARMUP, LINES = "XLA_LINT_RUN_FOLDER", "XLA_LINT_RUN_WARMUP", "XLA_LINT_RUN_LINES"
+"""Environment variables that tell a process where to leave its files, how many steps are warm-up, and to note lines."""
 STATE, DEBUG_LOG, GRAPHS = "state.json", "debug.log", "graphs"
 
 
@@ -76,6 +76,8 @@ class State:
     reads: list[ReadsAt] = field(default_factory=list)
     barriers: list[BarriersAt] = field(default_factory=list)
     timeline: list[Steps] = field(default_factory=list)
+    ran: dict[str, list[int]] = field(default_factory=dict)
+    """The lines that ran, by file; empty where nobody asked for them."""
 
 
 def write(state: State, folder: Path) -> None:

@@ -96,12 +96,11 @@ class Linted:
 
         `fallbacks` are the operations that ran on the CPU.
         """
-        change = recompile.change
-        if change is None or not change.rules:
+        change, rules = recompile.change, allowed_rules(recompile, fallbacks)
+        if change is None or not rules:
             return None
         files = dict.fromkeys([file for file in (change.file, recompile.place.file) if file])
         found = {span.symbol for file in files for span in self.spans(file)}
-        rules = [*COUNTED, *change.rules] if change.rows and not MASKS.isdisjoint(fallbacks) else change.rules
         for symbol in rules:
             if symbol in found:
                 return Verdict(symbol, linted=True)
@@ -121,6 +120,14 @@ class Linted:
                 self._spans[file] = [span(finding) for finding in checked.findings]
                 self.problems += (f"{failure.path or file}: {failure.message}" for failure in checked.failures)
         return self._spans[file]
+
+
+def allowed_rules(recompile: Recompile, fallbacks: Collection[str]) -> tuple[str, ...]:
+    """The rules that may explain a recompile, likeliest first. `fallbacks` are the operations that ran on the CPU."""
+    change = recompile.change
+    if change is None or not change.rules:
+        return ()
+    return (*COUNTED, *change.rules) if change.rows and not MASKS.isdisjoint(fallbacks) else change.rules
 
 
 def _is_read(symbol: str) -> bool:

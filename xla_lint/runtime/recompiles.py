@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.places import is_ours, is_own
@@ -49,14 +49,26 @@ def compare(before: Graph, after: Graph, *, second: bool) -> Change:
     built = _place(old, new)
     if _outline(before) == _outline(after):
         if resized:
-            return Change(_inputs(resized), *built, _rules_for(resized, before, after), rows=_rows_only(resized))
-        return _same_outline(before, after, at, built)
-    if resized and len(before.inputs) == len(after.inputs) and _origins(before) == _origins(after):
+            change = Change(_inputs(resized), *built, _rules_for(resized, before, after), rows=_rows_only(resized))
+        else:
+            change = _same_outline(before, after, at, built)
+        return _with_constants(change, before, after)
+    same_inputs = len(before.inputs) == len(after.inputs)
+    if resized and same_inputs and (_origins(before) == _origins(after) or _other_batch(resized)):
         return Change(_inputs(resized), *built, _rules_for(resized, before, after), rows=_rows_only(resized))
     change = _other_outline(before, after, at, built)
     if second and len(before.inputs) < len(after.inputs):
         return Change(f"{change.words}, as usual in a second step, which takes what the first one made", *built)
     return change
+
+
+def _with_constants(change: Change, before: Graph, after: Graph) -> Change:
+    """The change, which may hide that constants differ as well."""
+    differ = any(
+        old.kind == "constant" and old.shape == new.shape and old.detail != new.detail
+        for old, new in zip(before.operations, after.operations, strict=True)
+    )
+    return replace(change, rules=tuple(dict.fromkeys([*change.rules, *CONSTANTS]))) if differ else change
 
 
 def _same_outline(before: Graph, after: Graph, at: int, built: tuple[str, int]) -> Change:
@@ -95,7 +107,7 @@ def _other_outline(before: Graph, after: Graph, at: int, built: tuple[str, int])
     if old == new and a.kind != "tuple" and a.shape != b.shape:
         return Change(f"{new} gives {b.shape}, and gave {a.shape}", *built, SHAPES)
     if _origins(before) == _origins(after):
-        return Change(words, *built, CONSTANTS if more else ())
+        return Change(words, *built, CONSTANTS if _shapes(before) == _shapes(after) else (*SHAPES, *CONSTANTS))
     return Change(words, *built, BRANCHES if more else ())
 
 
@@ -136,6 +148,13 @@ def _resized(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, str
     return [(i, a, b) for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b]
 
 
+def _other_batch(resized: Sequence[tuple[int, str, str]]) -> bool:
+    """True where all inputs that changed have another number of rows, and the same: XLA may build that otherwise."""
+    pairs = [(_dims(was), _dims(now)) for _, was, now in resized]
+    rows = {(was[0], now[0]) for was, now in pairs if was and now and was[1:] == now[1:]}
+    return len(rows) == 1 and all(was and now and was[1:] == now[1:] for was, now in pairs)
+
+
 def _first_difference(before: Graph, after: Graph) -> int | None:
     pairs = zip(before.operations, after.operations, strict=False)
     for at, (old, new) in enumerate(pairs):
@@ -158,6 +177,10 @@ def _origins(graph: Graph) -> list[str]:
         if named and operation.origin not in names[-1:]:
             names.append(operation.origin)
     return names
+
+
+def _shapes(graph: Graph) -> list[str]:
+    return sorted(operation.shape for operation in graph.operations)
 
 
 def _place(*operations: Operation) -> tuple[str, int]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime import barriers, counts, debugfile, exchange
 from xla_lint.runtime.places import here, own
+from xla_lint.runtime.ran import Ran
 from xla_lint.runtime.reading import Kernels, asked
 from xla_lint.runtime.timeline import Timeline
 
@@ -87,6 +88,9 @@ class Session:
         debug_file = Path(os.environ[debugfile.FILE])
         self._debug_offset = debug_file.stat().st_size if debug_file.is_file() else 0
         self._forked = False
+        self._ran = Ran()
+        if os.environ.get(exchange.LINES):
+            self._ran.start()
         self._begin_again()
 
     def _begin_again(self) -> None:
@@ -198,6 +202,7 @@ class Session:
                 list(self._reads.values()),
                 list(self._barriers.values()),
                 self._timeline.entries,
+                self._ran.lines(),
             ),
             _own_folder(),
         )

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime.causes import cause_of
 from xla_lint.runtime.collect import Line
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.debugfile import EVERYTHING
+from xla_lint.runtime.exchange import Steps
+from xla_lint.runtime.findings import allowed_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xla_lint.runtime.collect import Process, Recompile
-    from xla_lint.runtime.exchange import Steps
+    from xla_lint.runtime.exchange import State
     from xla_lint.runtime.findings import Linted, Verdict
     from xla_lint.runtime.places import Frame
 
@@ -34,7 +36,15 @@ class Row:
     function: str
     source: str
     compiles: int
+    recompiles: int
+    """Those among the compiles for which the line had compiled before, for the same cause."""
+    recompiled_steps: int
+    """The line's executions from the first of these on."""
     executions: int
+    forced: int
+    """Those among the executions for which the value of a pending tensor was needed."""
+    forced_steps: int
+    """The steps from the first of these to the last, both included."""
     reads: int
     late_reads: int
     """Those among the reads that needed no execution."""
@@ -58,6 +68,8 @@ class Reason:
     """What changed, the last time."""
     built_file: str
     built_line: int
+    allowed: tuple[str, ...]
+    """The rules that the evidence allows, likeliest first."""
     rule: str
     seen: str
 
@@ -94,6 +106,8 @@ class Summary:
     reasons: list[Reason]
     fallbacks: dict[str, int]
     notes: list[str] = field(default_factory=list)
+    ran: dict[str, list[int]] = field(default_factory=dict)
+    """The lines that ran, by file; empty where nobody asked for them."""
 
     @property
     def counts(self) -> Counts:
@@ -116,6 +130,19 @@ class Summary:
         """For programs: the same under `version`, `totals` and the names of the fields."""
         return {"version": FORMAT, "totals": asdict(self.counts), **asdict(self)}
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Summary:
+        """The run that `as_json` wrote down.
+
+        Raises:
+            KeyError, TypeError: it is of another version.
+        """
+        values = {each.name: data[each.name] for each in fields(cls)}
+        values["rows"] = [Row(**row) for row in data["rows"]]
+        values["reasons"] = [Reason(**{**reason, "allowed": tuple(reason["allowed"])}) for reason in data["reasons"]]
+        values["parts"] = [_part_of(part) for part in data["parts"]]
+        return cls(**values)
+
 
 def summarise(processes: Sequence[Process], linted: Linted, *, command: str, ended: str, warmup: int) -> Summary:
     """Put the processes of a run together. The linter checks each file that appears."""
@@ -127,7 +154,8 @@ def summarise(processes: Sequence[Process], linted: Linted, *, command: str, end
     steps = sum(part.steps for part in parts)
     rows = [_row(line, linted, steps, reasons) for line in _merged(processes)]
     notes = [*_notes(processes, parts), *linted.problems]
-    return Summary(command, ended, warmup, parts, rows, reasons, dict(fallbacks.most_common()), notes)
+    ran = _ran(state for process in processes if (state := process.state) is not None)
+    return Summary(command, ended, warmup, parts, rows, reasons, dict(fallbacks.most_common()), notes, ran)
 
 
 def _part(process: Process) -> Part:
@@ -148,6 +176,19 @@ def _part(process: Process) -> Part:
     )
 
 
+def _part_of(data: dict[str, Any]) -> Part:
+    counts, timeline = Counts(**data["counts"]), [Steps(**each) for each in data["timeline"]]
+    return Part(**{**data, "counts": counts, "timeline": timeline})
+
+
+def _ran(states: Iterable[State]) -> dict[str, list[int]]:
+    ran: dict[str, set[int]] = {}
+    for state in states:
+        for file, lines in state.ran.items():
+            ran.setdefault(file, set()).update(lines)
+    return {file: sorted(lines) for file, lines in ran.items()}
+
+
 def _merged(processes: Iterable[Process]) -> list[Line]:
     """The lines of all processes, the costly ones first, what has no line last."""
     lines: dict[tuple[str, int] | None, Line] = {}
@@ -157,6 +198,9 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
             whole = lines.setdefault(key, Line(line.place))
             whole.compiles += line.compiles
             whole.executions += line.executions
+            whole.forced.add(line.forced)
+            whole.recompiles += line.recompiles
+            whole.executed_before += line.executed_before if line.recompiles else line.executions
             whole.pending_reads += line.pending_reads
             whole.late_reads += line.late_reads
             whole.seconds += line.seconds
@@ -183,7 +227,11 @@ def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> R
         place.function if place else "",
         _source(place) if place else "",
         line.compiles,
+        line.recompiles,
+        line.executions - line.executed_before,
         line.executions,
+        line.forced.number,
+        line.forced.steps,
         line.pending_reads + line.late_reads,
         line.late_reads,
         line.seconds,
@@ -201,18 +249,17 @@ def _cause(line: Line) -> str:
 
 
 def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[str]) -> Iterable[Reason]:
-    """Recompiles of the same line with the same rule are told once, with the last change."""
-    groups: dict[tuple[str, int, str], list[Recompile]] = {}
+    """Recompiles of the same line that allow the same rules are told once, with the last change."""
+    groups: dict[tuple[str, int, tuple[str, ...]], list[Recompile]] = {}
     for process in processes:
         for recompile in process.recompiles:
-            verdict = linted.of_recompile(recompile, fallbacks)
-            key = (recompile.place.file, recompile.place.line, verdict.symbol if verdict else "")
+            key = (recompile.place.file, recompile.place.line, allowed_rules(recompile, fallbacks))
             groups.setdefault(key, []).append(recompile)
     beyond: Counter[tuple[str, int]] = Counter()
     for process in processes:
         for place, number in process.unexplained.items():
             beyond[place.file, place.line] += number
-    for (file, line, rule), group in groups.items():
+    for (file, line, allowed), group in groups.items():
         last = group[-1]
         verdict = linted.of_recompile(last, fallbacks)
         change = last.change
@@ -224,7 +271,8 @@ def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[st
             change.words if change else "one of the two graphs was not recorded",
             change.file if change else "",
             change.line if change else 0,
-            rule,
+            allowed,
+            verdict.symbol if verdict else "",
             verdict.words if verdict else "",
         )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from xla_lint.runtime.summary import Summary
 
 POLL_SECONDS = 0.2
+PATIENCE_SECONDS = 5.0
+"""How long a program that is asked to end may take."""
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 STDERR = 2
 """The file descriptor."""
@@ -40,8 +44,13 @@ class Outcome:
     summary: Summary
 
 
-def supervise(arguments: Sequence[str], warmup: int) -> Outcome:
+def supervise(
+    arguments: Sequence[str], warmup: int, *, lines: bool = False, silent: bool = False, limit: float | None = None
+) -> Outcome:
     """Run `python *arguments` with this interpreter, unchanged but for its environment, until it ends.
+
+    `lines` has it note the lines that run, at some cost before Python 3.12. `silent` takes its standard streams away.
+    After `limit` seconds it is terminated.
 
     Raises:
         OSError: the interpreter cannot be started.
@@ -49,10 +58,12 @@ def supervise(arguments: Sequence[str], warmup: int) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="xla-lint-run-") as name:
         folder = Path(name)
         collector = Collector(folder, echo=_wanted_records())
-        child = subprocess.Popen([sys.executable, *arguments], env=_environment(folder, warmup))
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL if silent else None)
+        environment = _environment(folder, warmup, lines=lines)
+        child = subprocess.Popen([sys.executable, *arguments], env=environment, **streams)
         before = _forward_signals(child)
         try:
-            status = _wait(child, collector)
+            status = _wait(child, collector, math.inf if limit is None else limit)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -76,21 +87,27 @@ def end_like(status: int) -> int:
     return 128 - status
 
 
-def _wait(child: subprocess.Popen[bytes], collector: Collector) -> int:
+def _wait(child: subprocess.Popen[bytes], collector: Collector, limit: float) -> int:
+    began = time.monotonic()
     while child.poll() is None:
         collector.poll()
+        if time.monotonic() - began > limit:
+            child.terminate()
+        if time.monotonic() - began > limit + PATIENCE_SECONDS:
+            child.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(POLL_SECONDS)
     return int(child.returncode)
 
 
-def _environment(folder: Path, warmup: int) -> dict[str, str]:
+def _environment(folder: Path, warmup: int, *, lines: bool) -> dict[str, str]:
     path = os.environ.get("PYTHONPATH")
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *([path] if path else [])]),
         exchange.FOLDER: str(folder),
         exchange.WARMUP: str(warmup),
+        exchange.LINES: "1" if lines else "",
     }
 
 

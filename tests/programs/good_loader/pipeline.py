@@ -1,0 +1,21 @@
+import torch_xla.distributed.parallel_loader as pl
+from rows import FEATURES, KINDS, flowers
+from torch.utils.data import DataLoader
+
+
+class Pipeline:
+    features, kinds = FEATURES, KINDS
+
+    def __init__(self, device, batch_size):
+        self.device = device
+        self.batch_size = batch_size
+
+    def training(self):
+        return self._loader(48, shuffle=True)
+
+    def validation(self):
+        return self._loader(24, shuffle=False)
+
+    def _loader(self, number, shuffle):
+        loader = DataLoader(flowers(number), batch_size=self.batch_size, shuffle=shuffle, drop_last=True)
+        return pl.MpDeviceLoader(loader, self.device)

@@ -1,0 +1,24 @@
+import torch_xla.core.xla_model as xm
+
+
+class Report:
+    def __init__(self, leads):
+        self.leads = leads
+
+    def step(self, step, loss):
+        xm.add_step_closure(show, args=(self.leads, f"step {step}", loss))
+
+    def finish(self, model, path):
+        save(self.leads, model, path)
+
+
+def show(leads, label, loss):
+    if leads:
+        print(label, loss.item())
+
+
+def save(leads, model, path):
+    xm.save(model.state_dict(), path)
+    xm.rendezvous("saved")
+    if leads:
+        print("saved", path)
