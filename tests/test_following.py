@@ -57,6 +57,18 @@ CASES = {
         for loss in itertools.islice(materialised(), 9):
             print(float(loss))  # expect: xla-late-read
     """,
+    "the end of a wrapped loader is a barrier": """
+        for epoch in range(3):
+            for x in loader:
+                loss = update(x)
+            if xm.is_master_ordinal():
+                print(loss.item())
+        for x in loader:
+            loss = update(x)
+            break
+        if xm.is_master_ordinal():
+            print(loss.item())  # expect: xla-rank-read
+    """,
     "partial binds the arguments of libraries": """
         Quiet = functools.partial(torch.distributions.Normal, validate_args=False)
         Checked = functools.partial(torch.distributions.Normal, scale=torch.ones(4, device=device))

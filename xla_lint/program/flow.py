@@ -462,6 +462,9 @@ class Flow(Calls):
             round_again = end.fork()
             before = before.meet(round_again)
         self.exits.pop()
+        if loop.wrapped and end is not None:
+            self.state = end
+            self.barrier(node, "next()", silent=True)
         if loop.parent is not None and loop.opaque:
             loop.parent.opaque = True
         self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
