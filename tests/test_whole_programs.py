@@ -236,6 +236,24 @@ PROGRAMS = {
                 print(model(batch).mean().item())  # expect: xla-value-read
         """,
     },
+    "a helper that imports torch_xla in some case makes no XLA program of a script": {
+        "generate.py": """
+            def generate(model, x):
+                if x.device.type == "xla":
+                    import torch_xla
+                return model(x)
+        """,
+        "finetune.py": """
+            import torch
+            from generate import generate
+
+            def train(model: torch.nn.Module, batches):
+                for batch in batches:
+                    loss = generate(model, batch).mean()
+                    loss.backward()
+                    print(loss.item())
+        """,
+    },
     "a script for CUDA beside one for XLA": {
         "device.py": DEVICE,
         "loop.py": """

@@ -181,11 +181,11 @@ def _key(path: str, source: bytes) -> str:
 
 
 def _unchanged(outlines: dict[str, list[Any]]) -> Iterator[tuple[Path, Outline]]:
-    for name, (stamp, digest, says, script, launches, imports) in outlines.items():
+    for name, (stamp, digest, says, script, needs_xla, launches, imports) in outlines.items():
         path = Path(name)
         if Stamp.of(path) == tuple(stamp):
             imported = frozenset(map(Path, imports))
-            yield path, Outline(Stamp(*stamp), digest, tuple(says), script, tuple(launches), imported)
+            yield path, Outline(Stamp(*stamp), digest, tuple(says), script, needs_xla, tuple(launches), imported)
 
 
 def _listed(outline: Outline) -> list[Any]:

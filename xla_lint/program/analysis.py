@@ -24,7 +24,7 @@ from xla_lint.program.objects import bound_to, is_model, library_base
 from xla_lint.program.optimizers import report_outdated
 from xla_lint.program.project import Project
 from xla_lint.program.ranks import RANK
-from xla_lint.program.scope import Domain, runs_on_xla
+from xla_lint.program.scope import runs_on_xla
 from xla_lint.program.state import State
 from xla_lint.program.values import (
     UNKNOWN,
@@ -120,10 +120,8 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     Functions of the entry module that begin on a line among `skip` are run only if something calls them.
     """
     path = project.file_of(entry)
-    speaks = runs_on_xla(entry) or (
-        path is not None and (Domain.XLA in project.speaks(path) or project.is_launched(path))
-    )
-    machine = Flow(entry, project, target, BUDGET, assume_device=speaks)
+    assumed = runs_on_xla(entry) or (path is not None and project.is_launched(path))
+    machine = Flow(entry, project, target, BUDGET, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     machine.run_definitions(entry.body)
     machine.rootless = True

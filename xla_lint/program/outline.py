@@ -20,11 +20,12 @@ LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.
 """What a launch script says of a training job that runs on XLA."""
 SCRIPT_MARKS = (b"__main__", b"_mp_fn")
 STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
+PACKAGES = rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
+NEEDS_XLA = re.compile(rb"^(?:from|import)[ \t][^\n#]*\b" + PACKAGES, re.MULTILINE)
+"""An import under no condition."""
 SPEAKS = {
     Domain.XLA: re.compile(
-        STATEMENT
-        + rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
-        rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
+        STATEMENT + PACKAGES + rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
         re.MULTILINE,
     ),
     Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
@@ -59,6 +60,8 @@ class Outline(NamedTuple):
     """The names of the domains that it takes part in by its own statements."""
     script: bool
     """Whether it may run as a script though others import it."""
+    needs_xla: bool
+    """Whether it cannot be imported without torch_xla or its kin."""
     launches: tuple[str, ...]
     """The names of the files that it runs on XLA as SageMaker's entry points."""
     imports: frozenset[Path]

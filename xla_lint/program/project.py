@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xla_lint.program.outline import Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
+from xla_lint.program.outline import NEEDS_XLA, Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
 from xla_lint.program.reads import Recorder
 from xla_lint.program.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
 from xla_lint.program.source import SourceError, decode, parse, read
@@ -172,6 +172,7 @@ class Project:
                 digest_of(source),
                 said_by(source),
                 is_script(source),
+                NEEDS_XLA.search(source) is not None,
                 launched_by(source),
                 frozenset(target for target in imports if target is not None and target.suffix == ".py"),
             )
@@ -385,11 +386,12 @@ class Project:
     def domains_of(self, path: Path) -> frozenset[Domain]:
         """What a file takes part in through others.
 
-        A program of the project imports it, a launch script runs it, or it is a script that imports an XLA module.
+        A program of the project imports it, a launch script runs it, or it is a script that imports a module which
+        needs torch_xla.
         """
         found = frozenset[Domain]().union(*map(self.speaks, self.entries(path)))
-        imports_xla = any(Domain.XLA.name in self.outline(part).says for part in self.imports(path))
-        if self.is_launched(path) or (self.is_script(path) and imports_xla):
+        needs_xla = any(self.outline(part).needs_xla for part in self.imports(path))
+        if self.is_launched(path) or (self.is_script(path) and needs_xla):
             found |= {Domain.XLA}
         self._recorder.note("domains", path, _names(found))
         return found
