@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import xla_lint
 from xla_lint.cli import one
 from xla_lint.cli.main import main
 
@@ -267,7 +268,7 @@ class TestFiles:
     def test_runs_at_the_same_time(self, tmp_path: Path, project: Path, analysed: list[str], report: Report) -> None:
         kept = tmp_path / "kept"
         command = [sys.executable, "-m", "xla_lint", "check", ".", "--format=json", f"--cache-dir={kept}"]
-        environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+        environment = {**os.environ, "PYTHONPATH": str(Path(xla_lint.__file__).parent.parent)}
         runs = [subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) for _ in range(3)]
         outputs = {run.communicate()[0] for run in runs}
         assert outputs == {report("--no-cache")[1]}
