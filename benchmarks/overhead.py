@@ -56,7 +56,7 @@ def contenders(config: str) -> dict[str, list[str]]:
         "ast.parse": [sys.executable, "-c", FLOOR],
         BASE: [*pylint, f"--enable={CHEAP_CHECK}"],
         "the same with xla_lint": [*pylint, "--load-plugins=xla_lint", f"--enable={CHEAP_CHECK},xla-lint"],
-        "xla-lint check": [sys.executable, "-m", "xla_lint", "check"],
+        "xla-lint check": [sys.executable, "-m", "xla_lint", "check", "--no-cache"],
     }
 
 
