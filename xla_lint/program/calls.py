@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
@@ -99,6 +100,8 @@ class Calls(Expressions):
         """Each running total of tensors with history: its target, the loops around it, its context."""
         self.spent: set[nodes.NodeNG] = set()
         """The running totals whose history `backward()` used up."""
+
+    # Calls.
 
     def call(self, callee: Value, arguments: Arguments) -> Value:
         if self.state is None:
@@ -288,14 +291,8 @@ class Calls(Expressions):
             return
         self.handed.add(function.node)
         before, self.callback = self.callback, True
-        loops, self.loops = self.loops, []
-        state, self.state = self.here, self.here.fork()
-        bound = self.bind_parameters(function, Arguments(node, []))
-        _, frame = self.activate(function, bound)
-        if function.frame.facts is not None and function.node in function.frame.facts.generators:
-            frame.yields.clear()
-        self.state = state
-        self.loops = loops
+        with self._apart():
+            self.activate(function, self.bind_parameters(function, Arguments(node, [])))
         self.callback = before
 
     def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
@@ -303,12 +300,17 @@ class Calls(Expressions):
         if function.node in self.handed or function.node in self.active or self.budget <= 0:
             return
         self.handed.add(function.node)
+        with self._apart():
+            self.loops.append(self.loop_at(function.node, Form.HOOK, function.name))
+            self.activate(function, self.bind_parameters(function, Arguments(node, given)))
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Stand outside all loops, on a path of its own."""
         loops, self.loops = self.loops, []
         state, self.state = self.here, self.here.fork()
-        self.loops.append(self.loop_at(function.node, Form.HOOK, function.name))
-        self.activate(function, self.bind_parameters(function, Arguments(node, given)))
-        self.state = state
-        self.loops = loops
+        yield
+        self.state, self.loops = state, loops
 
     # Classes and instances.
 
@@ -534,7 +536,7 @@ class Calls(Expressions):
         """The attributes that the methods of a class and of its bases count up or down."""
         found = self._counters.get(cls.node)
         if found is None:
-            classes = [base for base in lineage(cls) if isinstance(base, Class) and base.frame.facts is not None]
+            classes = (base for base in lineage(cls) if isinstance(base, Class))
             names = (base.frame.facts.counted(base.node) for base in classes if base.frame.facts is not None)
             found = self._counters[cls.node] = frozenset[str]().union(*names)
         return found

@@ -71,11 +71,8 @@ def dotted_name_of_target(target: nodes.NodeNG) -> str | None:
 
 def text_of(node: nodes.NodeNG) -> str | None:
     """The text of a constant, also through a name that is assigned once."""
-    if isinstance(node, nodes.Name):
-        bindings = bindings_of(node)
-        value = assigned_value(bindings[0]) if len(bindings) == 1 else None
-        return text_of(value) if isinstance(value, nodes.Const) else None
-    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None
+    value = display_of(node)
+    return value.value if isinstance(value, nodes.Const) and isinstance(value.value, str) else None
 
 
 def texts_of(node: nodes.NodeNG) -> list[str]:

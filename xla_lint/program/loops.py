@@ -157,14 +157,12 @@ class Loop:
     @property
     def inside_step(self) -> bool:
         """True where a loop around it is a step loop by its own work."""
-        around = self.parent
-        while around is not None:
-            if around.form is not Form.LOOP or around.drives:
-                return True
-            if around.own_cut and not any(inner.drives for inner in around.inside()):
-                return True
-            around = around.parent
-        return False
+        return any(
+            around.form is not Form.LOOP
+            or around.drives
+            or (around.own_cut and not any(inner.drives for inner in around.inside()))
+            for around in self.around()
+        )
 
     @property
     def changes_graphs(self) -> bool:

@@ -218,8 +218,6 @@ class Machine(ABC):
         """The name of the function that runs."""
         return self.frame.function.name if self.frame.function is not None else ""
 
-    # Calls.
-
     def loop_of(self, node: nodes.NodeNG) -> Loop:
         """The loop that a statement or a comprehension is, in this context."""
         loop = self.loop_at(node, Form.LOOP, self.function_name)
@@ -231,12 +229,8 @@ class Machine(ABC):
     def loop_contexts(self) -> Iterator[tuple[Loop, Context]]:
         """Every loop that was run, with the context in which it stands."""
         for loop in self._loops.values():
-            around: list[Loop] = []
-            outer = loop.parent
-            while outer is not None:
-                around.insert(0, outer)
-                outer = outer.parent
-            yield loop, Context(tuple(around), frozenset(), self._stacks[loop], False, False)
+            around = tuple(reversed(list(loop.around())))
+            yield loop, Context(around, frozenset(), self._stacks[loop], False, False)
 
     def drop(self, loops: Collection[Loop]) -> None:
         """Let loops count as not seen."""

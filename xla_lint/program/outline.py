@@ -7,7 +7,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_lint.program.scope import Domain
+from xla_lint.program.scope import XLA_PACKAGES, Domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.
 """What a launch script says of a training job that runs on XLA."""
 SCRIPT_MARKS = (b"__main__", b"_mp_fn")
 STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
-PACKAGES = rb"(?:torch_xla2?|torch_neuronx|neuronx_distributed(?:_training)?|torchacc|optimum\.(?:neuron|tpu))\b"
+PACKAGES = rb"(?:" + "|".join(sorted(XLA_PACKAGES)).encode() + rb"|optimum\.(?:neuron|tpu))\b"
 NEEDS_XLA = re.compile(rb"^(?:from|import)[ \t][^\n#]*\b" + PACKAGES, re.MULTILINE)
 """An import under no condition."""
 SPEAKS = {

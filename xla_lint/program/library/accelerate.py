@@ -13,6 +13,7 @@ from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import models_of, place_model
 from xla_lint.program.library.registry import function, objects
 from xla_lint.program.optimizers import clip, reduce
+from xla_lint.program.ranks import RANK
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -26,7 +27,6 @@ from xla_lint.program.values import (
     Place,
     Sequence,
     Tensor,
-    Trait,
     Value,
     join_all,
 )
@@ -43,7 +43,6 @@ OPTIMIZERS = "*optimizers"
 @function(ACCELERATOR)
 def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """An `Accelerator`, which owns the device and the barriers."""
-    rank = Number(traits=frozenset({Trait.RANK}))
     placement = arguments.get(0, "device_placement")
     return Instance(
         None,
@@ -52,11 +51,11 @@ def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
             "device": Device(Place.DEVICE, sure=False),
             "device_placement": placement or Number(True),
             "sync_gradients": RARE,
-            "is_main_process": rank,
-            "is_local_main_process": rank,
-            "is_last_process": rank,
-            "process_index": rank,
-            "local_process_index": rank,
+            "is_main_process": RANK,
+            "is_local_main_process": RANK,
+            "is_last_process": RANK,
+            "process_index": RANK,
+            "local_process_index": RANK,
             "num_processes": NUMBER,
             "gradient_accumulation_steps": NUMBER,
         },

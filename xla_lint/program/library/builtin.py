@@ -8,6 +8,7 @@ from xla_lint.program.events import How
 from xla_lint.program.library.registry import function, methods_of
 from xla_lint.program.machine import Arguments, device_tensors
 from xla_lint.program.objects import Super, differs_between_replicas, loader_of
+from xla_lint.program.ranks import RANK
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -114,7 +115,7 @@ def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     machine.read_each(arguments, How.VALUE, "range()")
     stop = arguments.positional[0] if len(arguments.positional) == 1 else arguments.get(1)
     ranked = any(differs_between_replicas(value) for value in arguments.positional)
-    return Stream(Number(traits=frozenset({Trait.RANK})) if ranked else NUMBER, counted=True, stop=stop)
+    return Stream(RANK if ranked else NUMBER, counted=True, stop=stop)
 
 
 @function("builtins.enumerate")

@@ -26,9 +26,7 @@ def uncut(loop: Loop) -> bool:
 
 def _part_of_a_step(loop: Loop) -> bool:
     """True inside another step loop that trains or is cut: the inner loop is then unrolled into that step."""
-    around = loop.parent
-    while around is not None:
-        if around.is_step and (around.form is not Form.LOOP or around.trains or around.changes_graphs):
-            return True
-        around = around.parent
-    return False
+    return any(
+        around.is_step and (around.form is not Form.LOOP or around.trains or around.changes_graphs)
+        for around in loop.around()
+    )
