@@ -111,6 +111,30 @@ def test_a_line_that_forces_every_step_and_is_not_flagged(script: str) -> None:
     assert f"forced {STEPS} executions and is not flagged" in both.disagreements[0].words
 
 
+def test_a_cost_shows_where_the_flagged_object_is_used(tmp_path: Path) -> None:
+    build, train = tmp_path / "build.py", tmp_path / "train.py"
+    build.write_text("import torch\ndef optimizer(model):\n    return torch.optim.ASGD(model.parameters())\n")
+    train.write_text(
+        "import torch, torch_xla, build\n"
+        "model = torch.nn.Linear(4, 1).to(torch_xla.device())\n"
+        "optimizer = build.optimizer(model)\n"
+        "for step in range(9):\n"
+        "    model(torch.ones(2, 4).to(torch_xla.device())).sum().backward()\n"
+        "    optimizer.step()\n"
+        "    optimizer.zero_grad()\n"
+        "    torch_xla.sync()\n"
+    )
+    step = forcing(STEPS, STEPS)
+    step.place = Frame(str(train), 6, "<module>")
+    ran = {str(build): [1, 2, 3], str(train): list(range(1, 9))}
+    process = Process(State(1, ["train.py"], 1.0, True, Counts(), None, STEPS, 3, 0, "", 0, "2", ran=ran))
+    process.lines[step.place] = step
+    summary = summarise([process], Linted(), command=f"python '{train}'", ended="ended well", warmup=3)
+    both = compare(summary, Linted())
+    assert [(each.line, each.flagged) for each in both.forced] == [(6, "xla-syncing-optimizer")]
+    assert [(each.file, each.line, each.confirmed) for each in both.flagged] == [(str(build), 3, True)]
+
+
 @pytest.mark.parametrize(("number", "steps"), [(OFTEN - 1, 1), (OFTEN, 2 * OFTEN), (1, 1)])
 def test_now_and_then_is_no_steady_state(script: str, number: int, steps: int) -> None:
     assert agreement(script, {LAST: forcing(number, steps)}).forced == []

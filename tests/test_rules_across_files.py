@@ -231,3 +231,27 @@ def test_findings_in_both_files(main: str, parts: str, tmp_path: Path) -> None:
         module = parse(read(tmp_path / name).decode(), tmp_path / name)
         findings = check_module(module, Project(tmp_path), Settings(), SYMBOLS)
         assert {(int(finding.node.lineno or 0), finding.rule.symbol) for finding in findings} == expected(text)
+
+
+def test_the_line_that_pays_is_named(tmp_path: Path) -> None:
+    main = """
+        device = torch_xla.device()
+        model = nn.Linear(4, 1).to(device)
+        optimizer, scaler = parts.build(model)
+        for _ in range(9):
+            scaler.scale(model(torch.ones(2, 4, device=device)).sum()).backward()
+            scaler.step(optimizer)
+            torch_xla.sync()
+        """
+    built = """
+        def build(model):
+            return torch.optim.ASGD(model.parameters()), torch.amp.GradScaler()
+        """
+    (tmp_path / "main.py").write_text(MAIN + textwrap.dedent(main), encoding="utf-8")
+    path, text = tmp_path / "parts.py", PARTS + textwrap.dedent(built)
+    path.write_text(text, encoding="utf-8")
+    found = {f.rule.symbol: f for f in check_module(parse(text, path), Project(tmp_path), Settings())}
+    line = MAIN.count("\n") + 7
+    for symbol in ("xla-syncing-optimizer", "xla-foreign-grad-scaler"):
+        assert f" (line {line} of main.py): " in found[symbol].message
+        assert [node.lineno for node in found[symbol].felt] == [line]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from xla_lint.program.events import Event
@@ -59,6 +59,8 @@ class Finding:
     facts: dict[str, str] = field(default_factory=dict)
     """What fills the rule's message template."""
     confidence: Confidence = Confidence.HIGH
+    felt: tuple[nodes.NodeNG, ...] = ()
+    """Where a run shows what it costs; empty where that is the node itself."""
     via: str = ""
     """The XLA program that the module is part of, where its own imports do not tell; with a leading space."""
 
@@ -66,6 +68,10 @@ class Finding:
     def message(self) -> str:
         """The message as the user reads it."""
         return self.rule.message % self.facts + self.via
+
+    def felt_at(self, nodes: Iterable[nodes.NodeNG]) -> Finding:
+        """The same finding, whose cost a run shows at other nodes."""
+        return replace(self, felt=tuple(nodes))
 
 
 class Rule(ABC):

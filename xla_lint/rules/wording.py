@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from xla_lint.rules.base import Confidence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from astroid import nodes
 
     from xla_lint.program.events import CallSite, Context
@@ -38,6 +40,16 @@ def link(site: CallSite, home: nodes.NodeNG | None) -> str:
 def file_name(module: Any) -> str:
     """The name of a module's file."""
     return PurePath(module.file).name if module.file else str(module.name)
+
+
+def lines(places: Iterable[nodes.NodeNG], home: nodes.NodeNG) -> str:
+    """The lines of some nodes, in brackets with a leading space; files are named where they are not `home`."""
+    found = {
+        (node.root() is not home, file_name(node.root()) if node.root() is not home else "", int(node.lineno or 0))
+        for node in places
+    }
+    words = [f"line {line}" + (f" of {name}" if name else "") for _, name, line in sorted(found)]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def computed(tensor: Tensor, context: Context) -> str:

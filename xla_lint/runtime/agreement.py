@@ -13,7 +13,7 @@ from xla_lint.runtime.findings import TOO_MANY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xla_lint.runtime.findings import Linted, Span
+    from xla_lint.runtime.findings import Linted, Span, Stretch
     from xla_lint.runtime.summary import Summary
 
 OFTEN = 3
@@ -94,11 +94,11 @@ class Agreement:
 
 def compare(summary: Summary, linted: Linted) -> Agreement:
     """Hold the findings of the files that a recorded run went through against the run."""
-    spans = {file: [span for span in linted.spans(file) if _ran(span, lines)] for file, lines in summary.ran.items()}
+    spans = [span for file, lines in summary.ran.items() for span in linted.spans(file) if _ran(span.place, lines)]
     forced = sorted(
         [*_executions(summary, spans), *_recompiles(summary, spans)], key=lambda each: (each.file, each.line)
     )
-    flagged = [_judged(file, span, summary) for file, found in spans.items() for span in found if span.symbol in COSTS]
+    flagged = [_judged(span, summary) for span in spans if span.symbol in COSTS]
     elsewhere = sum(row.executions for row in summary.rows if not row.file)
     return Agreement(shlex.split(summary.command)[1], summary.ended, forced, flagged, elsewhere)
 
@@ -107,20 +107,20 @@ def _steady(number: int, steps: int) -> bool:
     return number >= OFTEN and number > TOO_MANY * steps
 
 
-def _ran(span: Span, lines: Sequence[int]) -> bool:
-    return any(span.first <= line <= span.last for line in lines)
+def _ran(place: Stretch, lines: Sequence[int]) -> bool:
+    return any(place.first <= line <= place.last for line in lines)
 
 
-def _executions(summary: Summary, spans: dict[str, list[Span]]) -> Iterator[Forced]:
+def _executions(summary: Summary, spans: Sequence[Span]) -> Iterator[Forced]:
     for row in summary.rows:
         if _steady(row.forced, row.forced_steps):
-            here = [span.symbol for span in spans.get(row.file, ()) if span.first <= row.line <= span.last]
+            here = [span.symbol for span in spans if span.shows(row.file, row.line)]
             rules = [symbol for symbol in here if COSTS.get(symbol, frozenset()) & {Counter.EXECUTIONS, Counter.READS}]
             yield Forced(row.file, row.line, "executions", row.forced, row.cause, rules[0] if rules else "")
 
 
-def _recompiles(summary: Summary, spans: dict[str, list[Span]]) -> Iterator[Forced]:
-    there = {span.symbol for found in spans.values() for span in found}
+def _recompiles(summary: Summary, spans: Sequence[Span]) -> Iterator[Forced]:
+    there = {span.symbol for span in spans}
     for row in summary.rows:
         if row.file and _steady(row.recompiles, row.recompiled_steps):
             reasons = [reason for reason in summary.reasons if (reason.file, reason.line) == (row.file, row.line)]
@@ -129,8 +129,8 @@ def _recompiles(summary: Summary, spans: dict[str, list[Span]]) -> Iterator[Forc
             yield Forced(row.file, row.line, "recompiles", row.recompiles, why, rules[0] if rules else "")
 
 
-def _judged(file: str, span: Span, summary: Summary) -> Flagged:
-    rows = [row for row in summary.rows if row.file == file and span.first <= row.line <= span.last]
+def _judged(span: Span, summary: Summary) -> Flagged:
+    rows = [row for row in summary.rows if span.shows(row.file, row.line)]
     reasons = [reason for reason in summary.reasons if span.symbol in reason.allowed]
     moved = {
         Counter.EXECUTIONS: sum(row.executions for row in rows),
@@ -139,4 +139,4 @@ def _judged(file: str, span: Span, summary: Summary) -> Flagged:
     }
     confirmed = any(moved[counter] for counter in COSTS[span.symbol])
     recorded = ", ".join(f"{number} {counter.value}" for counter, number in moved.items() if number)
-    return Flagged(file, span.first, span.symbol, confirmed, recorded or "nothing")
+    return Flagged(span.place.file, span.place.first, span.symbol, confirmed, recorded or "nothing")

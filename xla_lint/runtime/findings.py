@@ -40,12 +40,29 @@ TOO_MANY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A finding of the linter: the lines that its node covers, and its rule."""
+class Stretch:
+    """Some lines of a file, both ends included."""
 
+    file: str
     first: int
     last: int
+
+    def holds(self, file: str, line: int) -> bool:
+        """Whether a line is one of them."""
+        return self.file == file and self.first <= line <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A finding of the linter: the lines that its node covers, its rule, and where a run shows what it costs."""
+
+    place: Stretch
     symbol: str
+    shown: tuple[Stretch, ...]
+
+    def shows(self, file: str, line: int) -> bool:
+        """Whether a line is among those where a run shows the cost."""
+        return any(stretch.holds(file, line) for stretch in self.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +99,7 @@ class Linted:
             [READING[how] for how, _ in line.manners.most_common() if how not in FREE] if line.pending_reads else []
         )
         expected += [LATE] if line.late_reads and not free else []
-        there = [span.symbol for span in self.spans(line.place.file) if span.first <= line.place.line <= span.last]
+        there = [span.symbol for span in self.showing(line.place.file, line.place.line)]
         same = [symbol for symbol in there if symbol in expected]
         reads = [symbol for symbol in there if _is_read(symbol)]
         found = [*same, *reads, *there]
@@ -90,6 +107,11 @@ class Linted:
             return Verdict(found[0], linted=True)
         number = line.pending_reads + line.late_reads
         return Verdict(expected[0], linted=False) if expected and number > max(1, TOO_MANY * steps) else None
+
+    def showing(self, file: str, line: int) -> list[Span]:
+        """The findings, of this file and of all that were checked before, whose cost shows at a line."""
+        self.spans(file)
+        return [span for spans in self._spans.values() for span in spans if span.shows(file, line)]
 
     def of_recompile(self, recompile: Recompile, fallbacks: Collection[str]) -> Verdict | None:
         """The rule that explains a recompile: among those that the change allows, one that the linter found.
@@ -135,8 +157,13 @@ def _is_read(symbol: str) -> bool:
 
 
 def span(finding: Finding) -> Span:
-    """Where a finding stands."""
-    return Span(line_of(finding.node), _last_line(finding.node), finding.rule.symbol)
+    """Where a finding stands, and where a run shows its cost."""
+    place = _stretch(finding.node)
+    return Span(place, finding.rule.symbol, tuple(map(_stretch, finding.felt)) or (place,))
+
+
+def _stretch(node: nodes.NodeNG) -> Stretch:
+    return Stretch(str(node.root().file), line_of(node), _last_line(node))
 
 
 def _last_line(node: nodes.NodeNG) -> int:

@@ -152,7 +152,10 @@ def summarise(processes: Sequence[Process], linted: Linted, *, command: str, end
         fallbacks.update(part.counts.fallbacks)
     reasons = list(_reasons(processes, linted, fallbacks))
     steps = sum(part.steps for part in parts)
-    rows = [_row(line, linted, steps, reasons) for line in _merged(processes)]
+    for line in (lines := _merged(processes)):
+        if line.place is not None:
+            linted.spans(line.place.file)
+    rows = [_row(line, linted, steps, reasons) for line in lines]
     notes = [*_notes(processes, parts), *linted.problems]
     ran = _ran(state for process in processes if (state := process.state) is not None)
     return Summary(command, ended, warmup, parts, rows, reasons, dict(fallbacks.most_common()), notes, ran)

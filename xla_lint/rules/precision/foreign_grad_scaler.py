@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LibraryCall
@@ -9,16 +11,19 @@ from xla_lint.program.optimizers import is_optimizer
 from xla_lint.program.values import UNKNOWN, Instance, Place, options, tensors_in
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
-from xla_lint.rules.wording import confidence
+from xla_lint.rules.wording import confidence, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from astroid import nodes
 
     from xla_lint.program.events import Event
     from xla_lint.program.values import Value
     from xla_lint.rules.base import Finding
 
 SCALER = "torch.amp.GradScaler."
+STEP = SCALER + "step"
 LAST_XLA_SCALER = (2, 8)
 """The last release with `torch_xla.amp.GradScaler` (removed in 2.9 by pull request 9608)."""
 
@@ -56,8 +61,8 @@ class ForeignGradScaler(Rule):
     number = "9732"
     severity = Severity.WARNING
     message = (
-        "this gradient scaler reads on the host whether gradients on the device overflowed: one more execution and a"
-        " stall every step; %(instead)s"
+        "this gradient scaler reads on the host whether gradients on the device overflowed%(where)s: one more"
+        " execution and a stall every step; %(instead)s"
     )
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
@@ -71,14 +76,26 @@ class ForeignGradScaler(Rule):
             return
         if constant(scaler.attributes.get("enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
             return
+        felt = self.steps.get(scaler.node, ())
         old = self.program.target <= LAST_XLA_SCALER
         yield self.finding(
             scaler.node,
             confidence(event.context),
+            where=lines(felt, scaler.node.root()),
             instead="use torch_xla.amp.GradScaler with a syncfree optimizer, or bfloat16 without a scaler"
             if old
             else 'use torch.autocast("xla", dtype=torch.bfloat16), which needs no scaler',
-        )
+        ).felt_at(felt)
+
+    @cached_property
+    def steps(self) -> dict[nodes.NodeNG, list[nodes.NodeNG]]:
+        """Where each scaler steps an optimizer, by the node that makes the scaler."""
+        found: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
+        for event in self.program.events:
+            scaler = event.receiver if isinstance(event, LibraryCall) and event.name == STEP else None
+            if isinstance(scaler, Instance) and scaler.node is not None:
+                found[scaler.node].append(event.node)
+        return found
 
 
 def _on_device(value: Value) -> bool:

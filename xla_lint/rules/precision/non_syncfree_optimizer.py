@@ -66,4 +66,4 @@ class NonSyncfreeOptimizer(Rule):
                     confidence(event.context),
                     line=str(event.node.lineno),
                     name=SYNCFREE[optimizer.library],
-                )
+                ).felt_at([event.node])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from xla_lint.program.library.networks import parameters_place
 from xla_lint.program.values import Place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+from xla_lint.rules.wording import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +58,7 @@ class SyncingOptimizer(Rule):
     symbol = "xla-syncing-optimizer"
     number = "9734"
     severity = Severity.WARNING
-    message = "%(what)s: the device waits for the host; %(instead)s"
+    message = "%(what)s%(where)s: the device waits for the host; %(instead)s"
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
@@ -75,22 +77,28 @@ class SyncingOptimizer(Rule):
             what, instead = f"{name} {OPTIMIZERS[name]}", "use Adam, AdamW or SGD"
         else:
             return
-        yield self.finding(event.node, Confidence.HIGH, what=what, instead=instead)
+        felt = [step.node for step in self.steps.get(event.node, ())]
+        yield self.finding(
+            event.node,
+            Confidence.HIGH,
+            what=what,
+            where=lines(felt, event.node.root()),
+            instead=instead,
+        ).felt_at(felt)
 
     def _captures(self, call: LibraryCall, name: str) -> bool:
         return call.unpacked or (name in CAPTURABLE and constant(call.kwargs.get("capturable")) is True)
 
     def _on_device(self, call: LibraryCall) -> bool:
-        return parameters_place(call.argument(0, "params")) is Place.DEVICE or call.node in self.stepped
+        return parameters_place(call.argument(0, "params")) is Place.DEVICE or any(
+            step.context.step is not None and step.context.step.backward for step in self.steps.get(call.node, ())
+        )
 
     @cached_property
-    def stepped(self) -> set[nodes.NodeNG]:
-        """Where the optimizers are made that a step loop on the device steps."""
-        return {
-            event.optimizer.node
-            for event in self.program.events
-            if isinstance(event, OptimizerStep)
-            and event.optimizer.node is not None
-            and event.context.step is not None
-            and event.context.step.backward
-        }
+    def steps(self) -> dict[nodes.NodeNG, list[OptimizerStep]]:
+        """The steps of each optimizer, by the node that makes it."""
+        found: dict[nodes.NodeNG, list[OptimizerStep]] = defaultdict(list)
+        for event in self.program.events:
+            if isinstance(event, OptimizerStep) and event.optimizer.node is not None:
+                found[event.optimizer.node].append(event)
+        return found
