@@ -12,7 +12,7 @@ from xla_lint.program.project import Project
 from xla_lint.program.source import parse
 
 HEAD = """\
-import functools, itertools, os
+import collections, enum, functools, itertools, os
 import torch, torch_xla
 import torch_xla.core.xla_model as xm
 from dataclasses import dataclass, replace
@@ -172,6 +172,58 @@ CASES = {
             return x
 
         polish(torch.ones(2, 4, device=device))
+    """,
+    "handlers by the members of an enumeration": """
+        class Event(enum.Enum):
+            STEP = enum.auto()
+            EPOCH = enum.auto()
+
+            @property
+            def title(self):
+                return self.name.title() + self.value
+
+        class Bus:
+            def __init__(self):
+                self.handlers, self.hooks = collections.defaultdict(list), {}
+
+            def on(self, event, handler):
+                self.handlers[event].append(handler)
+                self.hooks.setdefault(event, []).append(handler)
+
+            def emit(self, event, loss):
+                for handler in self.handlers[event] + self.hooks.get(event, []):
+                    handler(event, loss)
+
+        def on_step(event, loss):
+            print(event.title, loss.item())  # expect: xla-value-read
+
+        def on_epoch(event, loss):
+            print(event.value, loss.item())
+
+        TABLE = {Event.STEP: on_step, Event.EPOCH: on_epoch}
+        bus = Bus()
+        bus.on(Event.STEP, on_step)
+        bus.on(Event.EPOCH, on_epoch)
+        for epoch in range(3):
+            for x in loader:
+                loss = update(x)
+                TABLE[Event.STEP](Event.STEP, loss)
+                bus.emit(Event.STEP, loss)
+            TABLE[Event.EPOCH](Event.EPOCH, loss)
+            bus.emit(Event.EPOCH, loss)
+    """,
+    "handlers by an unknown member": """
+        class Event(enum.IntEnum):
+            STEP = 1
+            EPOCH = 2
+
+        def on_step(loss):
+            print(loss.item())  # expect: xla-value-read
+
+        HANDLERS = {Event.STEP: on_step}
+        for event in list(Event) * 9:
+            HANDLERS[event](update(torch.ones(2, 4, device=device)))
+            torch_xla.sync()
     """,
     "a schedule that converts its metric": """
         schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)

@@ -27,6 +27,7 @@ from torch import nn
 class Env:
     rank: int
     world: int
+    log: object = None
 
     @property
     def first(self):
@@ -34,6 +35,11 @@ class Env:
 
 def is_first():
     return xr.global_ordinal() == 0
+
+def made():
+    if not is_first():
+        return None
+    return open("log")
 
 def reduced(value):
     return xm.mesh_reduce("value", value, max)
@@ -55,6 +61,13 @@ def worker(index, path="model.pt"):
     env = Env(xr.global_ordinal(), xr.world_size())
     model = nn.Linear(4, 1).to(device)
     value = model(torch.randn(2, 4, device=device)).mean()
+    writer = made() if is_first() else None
+    shared = open(path) if path else None
+    if env.first:
+        env.log = open("log")
+    for _ in range(3):
+        if writer is not None:
+            writer.add(1)
 {lines}
 
 torch_xla.launch(worker)
@@ -73,9 +86,13 @@ RANK_TESTS = {
     "a rank on some paths": "if (xm.get_local_ordinal() if env.world > 1 else 0) == 0:",
     "a remainder": "if index % 2 == 0:",
     "a loop": "while index == 0:",
+    "what one replica holds": "if writer:",
+    "what one replica has made": "if env.log is not None:",
+    "what a function makes on one": "if made() is not None:",
 }
 SAME_TESTS = {
     "the world": "if xr.world_size() > 1:",
+    "what all hold": "if shared is not None:",
     "no rank at all": 'if int(os.environ.get("LOCAL_RANK", -1)) != -1:',
     "a reduced value": "if reduced(value.item()) > 1:",
     "an all-reduced tensor": "if xm.all_reduce(xm.REDUCE_SUM, value).item() > 1:",

@@ -22,6 +22,7 @@ from xla_lint.program.objects import (
     Super,
     bound_to,
     differs_between_replicas,
+    is_enumeration,
     is_model,
     library_base,
     lineage,
@@ -46,6 +47,7 @@ from xla_lint.program.values import (
     Kind,
     Loader,
     Mapping,
+    Member,
     Method,
     ModuleValue,
     Name,
@@ -56,6 +58,7 @@ from xla_lint.program.values import (
     Tensor,
     Text,
     Value,
+    apart,
     element_of,
     join_all,
     options,
@@ -241,7 +244,9 @@ class Calls(Expressions):
             assert end is not None
             frame.env = end.env
             entry.take_course(end)
-        return (join_all(value for value, _ in frame.returns) if frame.returns else UNKNOWN), frame
+        result = join_all(value for value, _ in frame.returns)
+        ranked = any(held.guard is Guard.RANK for _, end in frame.returns for held in end.held - entry.held)
+        return (apart(result) if ranked else result), frame
 
     def bind_parameters(self, function: Function, arguments: Arguments) -> dict[str, Value]:
         """The parameters of a function with the arguments of a call; what is missing and has no default is unknown."""
@@ -435,7 +440,11 @@ class Calls(Expressions):
             member = self.member(value, name)
             if isinstance(member, Function) and member.bound_class:
                 return bound_to(member, value)
+            if member is not None and name in value.members and is_enumeration(value, member):
+                return Member(value.node, name, value, member)
             return member if member is not None else UNKNOWN
+        if isinstance(value, Member):
+            return self._member_attribute(value, name, node)
         if isinstance(value, ModuleValue):
             return self.module_member(value, name)
         if isinstance(value, Super):
@@ -451,6 +460,17 @@ class Calls(Expressions):
         if value is UNKNOWN or value is NONE:
             return UNKNOWN
         return Method(value, name)
+
+    def _member_attribute(self, value: Member, name: str, node: nodes.NodeNG) -> Value:
+        if name == "value":
+            return value.value
+        if name == "name":
+            return Text(value.name)
+        member = self.member(value.cls, name)
+        if not isinstance(member, Function):
+            return UNKNOWN
+        method = member if member.static else bound_to(member, value.cls if member.bound_class else value)
+        return self.call_function(method, Arguments(node, [])) if member.getter else method
 
     def _instance_attribute(self, value: Instance, name: str, node: nodes.NodeNG) -> Value:
         found = value.attributes.get(name)

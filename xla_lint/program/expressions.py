@@ -17,7 +17,7 @@ from xla_lint.program.index import is_choice
 from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, Machine, device_tensors
 from xla_lint.program.objects import differs_between_replicas, loader_of, note_loaders
-from xla_lint.program.ranks import ENVIRONMENT, environment_value
+from xla_lint.program.ranks import ENVIRONMENT, RANK, environment_value
 from xla_lint.program.uses import MODEL_METHODS, path_of, receiver_of
 from xla_lint.program.values import (
     NO_TRAITS,
@@ -43,10 +43,12 @@ from xla_lint.program.values import (
     Text,
     Trait,
     Value,
+    apart,
     either,
     element_of,
     join,
     join_all,
+    key_of,
     options,
     tensors_in,
 )
@@ -95,6 +97,11 @@ class Truth:
     narrow_true: list[tuple[nodes.NodeNG, bool]] = field(default_factory=list)
     """Expressions that are (True) or are not (False) None where the test holds."""
     narrow_false: list[tuple[nodes.NodeNG, bool]] = field(default_factory=list)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the answer differs between replicas."""
+        return Guard.RANK in self.if_true or Guard.RANK in self.if_false
 
     def negated(self) -> Truth:
         """The truth of `not test`."""
@@ -309,6 +316,8 @@ class Expressions(Machine):
     def compare(self, node: nodes.NodeNG, op: str, left_node: nodes.NodeNG, left: Value, right: Value) -> Value:
         """The result of a comparison."""
         if op in ("is", "is not"):
+            if right is NONE and isinstance(left, Choice) and left.ranked:
+                return RANK
             known = is_none(left) if right is NONE else None
             return Number(None if known is None else known is (op == "is"))
         if op in ("in", "not in"):
@@ -418,6 +427,8 @@ class Expressions(Machine):
                     differs |= not option.shared
             if differs:
                 return Truth(None, {Guard.DATA}, {Guard.DATA})
+            if isinstance(value, Choice) and value.ranked:
+                return Truth(None, {Guard.RANK}, {Guard.RANK})
             numbers = [option for option in options(value) if isinstance(option, Number)]
             return truth_of_number(join_all(numbers)) if numbers and len(numbers) == len(options(value)) else Truth()
         if isinstance(value, (Function, Class, Loader)):
@@ -468,7 +479,8 @@ class Expressions(Machine):
         if Guard.RANDOM in truth.if_true and self.operations > operations:
             self.emit(HostChoice(node.test, self.context, "conditional expression"))
         named = isinstance(node.body, REFERENCES) and isinstance(node.orelse, REFERENCES)
-        return either(results) if named else join_all(results)
+        result = either(results) if named else join_all(results)
+        return apart(result) if truth.ranked else result
 
     # Subscripts.
 
@@ -502,14 +514,7 @@ class Expressions(Machine):
         if isinstance(value, Sequence):
             return moved_with(index_sequence(value, index), index)
         if isinstance(value, Mapping):
-            if isinstance(index, Text) and index.const is not None:
-                found = value.entries.get(index.const)
-                if found is not None:
-                    return found
-            if value.element is not None:
-                return value.element
-            known = isinstance(index, Text) and index.const is not None
-            return either(list(value.entries.values())) if value.entries and not known else UNKNOWN
+            return self._entry(node, value, key_of(index))
         if isinstance(value, Instance) and value.model:
             numbered = value.attributes.get(str(index.const)) if isinstance(index, Number) else None
             inside = numbered or value.attributes.get("*")
@@ -615,6 +620,18 @@ class Expressions(Machine):
         known, element = self._elements(items)
         return Sequence(known, element, True)
 
+    def _entry(self, node: nodes.NodeNG, value: Mapping, key: str | None) -> Value:
+        if key is not None and key in value.entries:
+            return value.entries[key]
+        if value.factory is not None and key is not None:
+            made = self.call(value.factory, Arguments(node, []))
+            self.store.put(value.entries, key, made)
+            return made
+        if value.element is not None:
+            entries = list(value.entries.values()) if value.factory is not None else []
+            return either([*entries, value.element])
+        return either(list(value.entries.values())) if value.entries and key is None else UNKNOWN
+
     def _dict(self, node: nodes.Dict) -> Value:
         entries: dict[str, Value] = {}
         others: list[Value] = []
@@ -628,9 +645,9 @@ class Expressions(Machine):
                 else:
                     others.append(UNKNOWN)
                 continue
-            key, value = self.evaluate(key_node), self.evaluate(value_node)
-            if isinstance(key, Text) and key.const is not None:
-                entries[key.const] = value
+            key, value = key_of(self.evaluate(key_node)), self.evaluate(value_node)
+            if key is not None:
+                entries[key] = value
             else:
                 others.append(value)
         return Mapping(entries, join_all(others) if others else None)
@@ -650,9 +667,9 @@ class Expressions(Machine):
         others: list[Value] = []
 
         def element() -> None:
-            key, value = self.evaluate(node.key), self.evaluate(node.value)
-            if isinstance(key, Text) and key.const is not None:
-                entries[key.const] = value
+            key, value = key_of(self.evaluate(node.key)), self.evaluate(node.value)
+            if key is not None:
+                entries[key] = value
             else:
                 others.append(value)
 

@@ -42,6 +42,7 @@ from xla_lint.program.values import (
     join,
     join_all,
     kept,
+    key_of,
     options,
     tensors_in,
 )
@@ -133,9 +134,9 @@ class Flow(Calls):
 
     def _appear(self, target: nodes.Subscript, value: Value) -> None:
         """Let a key exist that a `defaultdict` makes when it is first asked for."""
-        key = target.slice.value if isinstance(target.slice, nodes.Const) else None
+        key = key_of(self.quietly(target.slice))
         for option in options(self.quietly(target.value)):
-            if isinstance(option, Mapping) and isinstance(key, str) and key not in option.entries:
+            if isinstance(option, Mapping) and key is not None and key not in option.entries:
                 self.store.put(option.entries, key, value)
 
     def _target_value(self, target: nodes.NodeNG) -> Value:
@@ -279,8 +280,9 @@ class Flow(Calls):
                     self.call(method, Arguments(node, [index, value]))
 
     def _store_item(self, owner: Mapping, index: Value, value: Value) -> None:
-        if isinstance(index, Text) and index.const is not None:
-            self.store.put(owner.entries, index.const, value)
+        key = key_of(index)
+        if key is not None:
+            self.store.put(owner.entries, key, value)
         else:
             self.store.assign(owner, "element", value if owner.element is None else join(owner.element, value))
 
@@ -346,12 +348,12 @@ class Flow(Calls):
             ends.append(self.state)
             heaps.append(self.store.take_back(mark))
         self.tests = tests
-        self.store.merge(*heaps)
+        self.store.merge(*heaps, ranked=truth.ranked)
         if random and (self.operations > operations or (dead and self.loops)) and truth.known is None:
             self.state = before
             if dead or self.operations > operations:
                 self.emit(HostChoice(test, self.context, "branch"))
-        self.state = meet_all(ends)
+        self.state = meet_all(ends, ranked=truth.ranked)
         if self.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
             self.state.held = held
 

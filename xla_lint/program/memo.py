@@ -165,7 +165,7 @@ def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
             return (None if value.frozen else value, tuple(fingerprint(i, state, depth - 1) for i in value.items))
         return (None if value.frozen else value, fingerprint(element_of(value), state, depth - 1))
     if isinstance(value, Choice):
-        return (Choice, tuple(fingerprint(option, state, depth - 1) for option in value.options))
+        return (Choice, value.ranked, tuple(fingerprint(option, state, depth - 1) for option in value.options))
     if isinstance(value, Stream):
         inner = (*value.pieces, *(() if value.source is None else (value.source,)), value.element)
         return (Stream, value.counted, tuple(fingerprint(piece, state, depth - 1) for piece in inner))
@@ -215,11 +215,12 @@ def rebased(value: Value, moved: dict[int, int]) -> Value:
         born = moved.get(value.born, MATERIALISED)
         return value if born == value.born else value.like(born=born)
     if isinstance(value, Choice):
-        return Choice(tuple(rebased(option, moved) for option in value.options))
+        return Choice(tuple(rebased(option, moved) for option in value.options), value.ranked)
     if isinstance(value, Sequence):
         items = None if value.items is None else [rebased(item, moved) for item in value.items]
         return Sequence(items, rebased(value.element, moved), value.frozen)
     if isinstance(value, Mapping):
         entries = {key: rebased(item, moved) for key, item in value.entries.items()}
-        return Mapping(entries, None if value.element is None else rebased(value.element, moved))
+        element = None if value.element is None else rebased(value.element, moved)
+        return Mapping(entries, element, value.factory)
     return value

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.values import (
+    UNKNOWN,
     Choice,
     Class,
     Function,
@@ -26,6 +27,8 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from xla_lint.program.loops import Loop
 
+ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
+PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 
@@ -65,6 +68,12 @@ def library_base(cls: Class) -> str:
         if isinstance(base, Class) and (found := library_base(base)):
             return found
     return ""
+
+
+def is_enumeration(cls: Class, member: Value) -> bool:
+    """Whether a member of a class is one of an enumeration; those of an `IntEnum` or `StrEnum` are plain values."""
+    base = library_base(cls)
+    return base in ENUMERATIONS or (base in PLAIN_ENUMERATIONS and member is UNKNOWN)
 
 
 def is_model(cls: Class) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.loops import Cut
-from xla_lint.program.values import Number, Tensor, Text, Value, join, tensors_in
+from xla_lint.program.values import Number, Tensor, Text, Value, apart, join, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,15 +91,18 @@ class State:
         done = None if phase is None else (phase.done, phase.loop, phase.cut)
         return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, done
 
-    def meet(self, other: State) -> State:
-        """The state where two paths come together. Variables bound on one path only are kept."""
+    def meet(self, other: State, *, ranked: bool = False) -> State:
+        """The state where two paths come together. Variables bound on one path only are kept.
+
+        `ranked` says that each path is taken by other replicas.
+        """
         env = self.env
         for name, value in other.env.items():
             mine = env.get(name)
             if mine is None:
                 env[name] = value
             elif mine is not value:
-                env[name] = join(mine, value)
+                env[name] = apart(join(mine, value)) if ranked else join(mine, value)
         self.merge_course(other)
         return self
 
@@ -123,12 +126,12 @@ class State:
             self.gradients = self.gradients.meet(other.gradients)
 
 
-def meet_all(states: Iterable[State | None]) -> State | None:
-    """The state where several paths come together; None where none arrives."""
+def meet_all(states: Iterable[State | None], *, ranked: bool = False) -> State | None:
+    """The state where several paths come together; None where none arrives. `ranked`: see `State.meet`."""
     result: State | None = None
     for state in states:
         if state is not None:
-            result = state if result is None else result.meet(state)
+            result = state if result is None else result.meet(state, ranked=ranked)
     return result
 
 
@@ -207,14 +210,15 @@ class Store:
             _set(owner, key, old)
         return changes
 
-    def merge(self, *paths: Changes) -> None:
-        """Set what the paths had set, joined where they differ."""
+    def merge(self, *paths: Changes, ranked: bool = False) -> None:
+        """Set what the paths had set, joined where they differ; `ranked`: see `State.meet`."""
         for where in {where: None for path in paths for where in path}:
             owner, key, _ = next(path[where] for path in paths if where in path)
             current = _get(owner, key)
             values = [path[where][2] if where in path else current for path in paths]
             self._journal.append((owner, key, current))
-            _set(owner, key, _join_slots(values))
+            joined = _join_slots(values)
+            _set(owner, key, apart(joined) if ranked and isinstance(joined, Value) else joined)
 
     def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
         """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""

@@ -238,6 +238,17 @@ class Class(Value):
     """The fields of a dataclass or a named tuple, in order."""
 
 
+@dataclass(slots=True, frozen=True)
+class Member(Value):
+    """A member of an enumeration of the project."""
+
+    node: nodes.NodeNG
+    """The definition of the enumeration."""
+    name: str
+    cls: Class = field(compare=False)
+    value: Value = field(compare=False)
+
+
 @dataclass(slots=True, eq=False)
 class Instance(Value):
     """An object with attributes: of a class of the project, or of a library class named `library`."""
@@ -334,10 +345,19 @@ class Sequence(Value):
 
 @dataclass(slots=True, eq=False)
 class Mapping(Value):
-    """A dict: `entries` by constant key, `element` the join of all others (None: there are no others)."""
+    """A dict: `entries` by known key (`key_of`), `element` the join of all others (None: there are no others)."""
 
     entries: dict[str, Value]
     element: Value | None = None
+    factory: Value | None = None
+    """What makes an entry that is asked for and is not there (`defaultdict`)."""
+
+
+def key_of(value: Value | None) -> str | None:
+    """The key under which a dict keeps what a value indexes; None where that is not known."""
+    if isinstance(value, Text):
+        return value.const
+    return f"{value.node.root().name}:{value.node.lineno}.{value.name}" if isinstance(value, Member) else None
 
 
 @dataclass(slots=True, eq=False)
@@ -387,6 +407,8 @@ class Choice(Value):
     """One of a few values, depending on the path taken."""
 
     options: tuple[Value, ...]
+    ranked: bool = False
+    """True where it is None on some replicas and something else on the others."""
 
 
 DEEPEST_JOIN = 7
@@ -439,11 +461,18 @@ def join(a: Value, b: Value) -> Value:
     _nesting.depth += 1
     try:
         if isinstance(a, Choice) or isinstance(b, Choice):
-            return choose([*options(a), *options(b)])
+            joined = choose([*options(a), *options(b)])
+            ranked = any(isinstance(side, Choice) and side.ranked for side in (a, b))
+            return apart(joined) if ranked else joined
         merged = _merge(a, b)
         return merged if merged is not None else choose([a, b])
     finally:
         _nesting.depth -= 1
+
+
+def apart(value: Value) -> Value:
+    """A value that is None on some replicas only, where it may be None at all."""
+    return replace(value, ranked=True) if isinstance(value, Choice) and NONE in value.options else value
 
 
 def either(values: list[Value]) -> Value:
@@ -560,7 +589,7 @@ def _merge_mappings(a: Mapping, b: Mapping) -> Mapping:
         for key in {**a.entries, **b.entries}
     }
     both = [v for v in (a.element, b.element) if v is not None]
-    return Mapping(entries, join_all(both) if both else None)
+    return Mapping(entries, join_all(both) if both else None, a.factory if a.factory is b.factory else None)
 
 
 def _merge_streams(a: Stream, b: Stream) -> Stream | None:

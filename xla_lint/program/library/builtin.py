@@ -32,6 +32,7 @@ from xla_lint.program.values import (
     join,
     join_all,
     kept,
+    key_of,
     options,
 )
 
@@ -184,8 +185,9 @@ def make_mapping(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     keywords = {key: value for key, value in arguments.keywords.items() if key != "**"}
     if dotted == "collections.defaultdict":
         factory = arguments.get(0)
-        element = machine.call(factory, Arguments(arguments.node, [])) if factory not in (None, NONE) else None
-        return Mapping(keywords, element)
+        if factory is None or factory is NONE:
+            return Mapping(keywords)
+        return Mapping(keywords, machine.call(factory, Arguments(arguments.node, [])), factory)
     value = arguments.get(0)
     if isinstance(value, Mapping):
         return Mapping({**value.entries, **keywords}, value.element)
@@ -204,9 +206,10 @@ def pairs_of(value: Value | None) -> dict[str, Value] | None:
         if not isinstance(pair, Sequence) or pair.items is None or len(pair.items) != 2:
             return None
         key, item = pair.items
-        if not isinstance(key, Text) or key.const is None:
+        known = key_of(key)
+        if known is None:
             return None
-        entries[key.const] = item
+        entries[known] = item
     return entries
 
 
@@ -423,10 +426,10 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
     if name == "keys":
         return Sequence(None, TEXT)
     if name in ("get", "pop", "setdefault"):
-        key = arguments.get(0)
-        found = receiver.entries.get(key.const) if isinstance(key, Text) and key.const is not None else None
-        if name == "setdefault" and isinstance(key, Text) and key.const is not None and found is None:
-            machine.store.put(receiver.entries, key.const, arguments.get(1) or NONE)
+        key = key_of(arguments.get(0))
+        found = receiver.entries.get(key) if key is not None else None
+        if name == "setdefault" and key is not None and found is None:
+            machine.store.put(receiver.entries, key, arguments.get(1) or NONE)
             return arguments.get(1) or NONE
         if found is None:
             found = receiver.element if receiver.element is not None else (arguments.get(1) or UNKNOWN)
@@ -444,7 +447,7 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
             machine.store.put(receiver.entries, key_, item)
         return NONE
     if name == "copy":
-        return Mapping(dict(receiver.entries), receiver.element)
+        return Mapping(dict(receiver.entries), receiver.element, receiver.factory)
     if name == "to":
         return receiver
     return UNKNOWN
