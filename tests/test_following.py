@@ -225,6 +225,42 @@ CASES = {
             HANDLERS[event](update(torch.ones(2, 4, device=device)))
             torch_xla.sync()
     """,
+    "calls that spell apart what a function does": """
+        def report(kind, loss, verbose=False):
+            if kind == "step":
+                print(loss.item())  # expect: xla-value-read
+            if kind == "epoch":
+                print(loss.item())
+            if verbose:
+                print(loss.item())  # expect: xla-value-read
+
+        for epoch in range(3):
+            for x in loader:
+                loss = update(x)
+                report("step", loss)
+            report("epoch", loss)
+    """,
+    "a setting that all calls spell alike": """
+        def report(loss, verbose, mode):
+            if verbose:
+                print(loss.item())  # expect: xla-value-read
+            if mode == "full":
+                print(loss.item())  # expect: xla-value-read
+
+        class Report:
+            def __init__(self, loud):
+                self.loud = loud
+
+            def __call__(self, loss):
+                if self.loud:
+                    print(loss.item())  # expect: xla-value-read
+
+        quiet, loud = Report(False), Report(True)
+        for x in loader:
+            loss = update(x)
+            report(loss, False, mode="short")
+            quiet(loss)
+    """,
     "a schedule that converts its metric": """
         schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
         for x in loader:

@@ -59,6 +59,7 @@ from xla_lint.program.values import (
     Text,
     Value,
     apart,
+    as_setting,
     element_of,
     join_all,
     options,
@@ -392,7 +393,7 @@ class Calls(Expressions):
                 if value is None or (isinstance(value, Instance) and value.library == "dataclasses.field"):
                     factory = value.attributes.get("default_factory") if isinstance(value, Instance) else None
                     value = self.call(factory, Arguments(arguments.node, [])) if factory is not None else UNKNOWN
-            instance.attributes[name] = value
+            instance.attributes[name] = as_setting(value)
 
     def member(self, cls: Class | None, name: str) -> Value | None:
         """A member of a class or of its bases in the project; None where no class in sight defines it."""
@@ -457,6 +458,8 @@ class Calls(Expressions):
             return value.host.batch_size or UNKNOWN
         if isinstance(value, Function):
             return TEXT if name in ("__name__", "__doc__", "__qualname__") else UNKNOWN
+        if isinstance(value, (Text, Number)) and name == "value":
+            return value
         if value is UNKNOWN or value is NONE:
             return UNKNOWN
         return Method(value, name)
@@ -543,7 +546,7 @@ class Calls(Expressions):
                     value = self.settle(value, f"self.{name}", scope)
                 if isinstance(value, Number) and option.cls is not None and name in self.counters(option.cls):
                     value = Number(None, value.loops | frozenset(self.loops), value.traits)
-                self.store.put(option.attributes, name, value)
+                self.store.put(option.attributes, name, as_setting(value))
 
     def settle(self, value: Tensor, path: str, scope: nodes.NodeNG) -> Value:
         """Decide by the use of a name or attribute what an unknown value that was moved to the device is."""

@@ -793,6 +793,17 @@ class Expressions(Machine):
                     consumer.fed_by.append(loop)
                 consumer.loader = consumer.loader or loop.loader
 
+    def _stated(self, call: nodes.Call, argument: nodes.NodeNG, slot: int | str | None) -> Value:
+        """An argument. A constant decides tests in what is called where other calls give another one.
+
+        Where all calls give the same, it is a setting.
+        """
+        value = self.evaluate(argument)
+        facts = self.frame.facts
+        if facts is None or not isinstance(argument, nodes.Const) or not facts.told_apart(call, slot):
+            return value
+        return replace(value, fact=True) if isinstance(value, Text) else Number(argument.value, traits=FACT)
+
     def _starred(self, node: nodes.Starred) -> Value:
         return self.evaluate(node.value)
 
@@ -819,10 +830,10 @@ class Expressions(Machine):
                     if isinstance(inner, (Sequence, Tensor)):
                         positional.append(element)
             else:
-                positional.append(self.evaluate(argument))
+                positional.append(self._stated(node, argument, len(positional)))
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
-            value = self.evaluate(keyword.value)
+            value = self._stated(node, keyword.value, keyword.arg)
             if keyword.arg is not None:
                 keywords[keyword.arg] = value
             elif isinstance(value, Mapping) and value.element is None:

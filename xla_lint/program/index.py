@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from astroid import nodes
 
 from xla_lint.program.uses import Use, Uses, note_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LEAVES = (nodes.Name, nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue)
 SCOPES = (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)
@@ -39,6 +43,8 @@ class Index:
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = {}
         self._counted: dict[nodes.NodeNG, set[str]] = {}
         self._uses: dict[nodes.NodeNG, Uses] = {}
+        self._given: dict[tuple[str, int | str | None], set[str | bool]] | None = None
+        """By function and argument: the constants that calls spell out."""
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
@@ -118,6 +124,16 @@ class Index:
                 note_call(call, found, self._named)
         return found
 
+    def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
+        """Whether the calls of a function give different constants, texts or truths, as one of its arguments."""
+        if self._given is None:
+            self._given = {}
+            for calls in self._calls.values():
+                for other in calls:
+                    for place, value in constants_of(other):
+                        self._given.setdefault((last_name(other.func), place), set()).add(value)
+        return len(self._given.get((last_name(call.func), slot), ())) > 1
+
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
         return any(part in self.looping for part in self._parts(function))
@@ -131,6 +147,18 @@ class Index:
         for part in parts:
             parts.extend(self._inner.get(part, ()))
         return parts
+
+
+def last_name(node: nodes.NodeNG) -> str:
+    """The name by which a function is called: `fit` for `self.trainer.fit`."""
+    return str(getattr(node, "attrname", None) or getattr(node, "name", ""))
+
+
+def constants_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str | bool]]:
+    """The texts and truths among the arguments of a call, each with its position or keyword."""
+    for slot, node in [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]:
+        if isinstance(node, nodes.Const) and isinstance(node.value, (str, bool)):
+            yield slot, node.value
 
 
 BACKENDS = frozenset({"xla", "tpu", "neuron"})

@@ -177,7 +177,8 @@ def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
 def plain_kind(value: Value) -> Any:
     """The kind of an argument that is no tensor and holds none; None for one that may."""
     if isinstance(value, (Number, Text)):
-        return type(value) if not isinstance(value, Number) or not value.loops | value.traits else value
+        telling = value.fact if isinstance(value, Text) else bool(value.loops | value.traits)
+        return value if telling else type(value)
     if value is UNKNOWN or value is NONE or isinstance(value, Name):
         return value
     return value if isinstance(value, (Instance, Class)) else None

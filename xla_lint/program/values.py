@@ -81,7 +81,7 @@ class Trait(enum.Enum):
     COUNTED = "taken modulo something"
     SHAPE = "taken from a shape"
     LONGEST = "the greatest of several lengths"
-    FACT = "known of the device, whatever the configuration"
+    FACT = "known of the device, whatever the configuration, or spelled apart by the calls of a function"
 
 
 NO_TRAITS: frozenset[Trait] = frozenset()
@@ -111,7 +111,7 @@ class Text(Value):
 
     const: str | None = None
     fact: bool = False
-    """True for what is known of the device, whatever the configuration."""
+    """True for what is known of the device whatever the configuration, and for what calls of a function spell apart."""
     ranked: bool = False
     """True where it differs between replicas."""
 
@@ -351,6 +351,15 @@ class Mapping(Value):
     element: Value | None = None
     factory: Value | None = None
     """What makes an entry that is asked for and is not there (`defaultdict`)."""
+
+
+def as_setting(value: Value) -> Value:
+    """A value as an object keeps it: a setting, which may be another one tomorrow."""
+    if isinstance(value, Text) and value.fact:
+        return replace(value, fact=False)
+    if isinstance(value, Number) and Trait.FACT in value.traits:
+        return replace(value, traits=value.traits - {Trait.FACT})
+    return value
 
 
 def key_of(value: Value | None) -> str | None:
