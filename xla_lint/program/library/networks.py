@@ -268,6 +268,9 @@ def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
             machine.forward(arguments.node, model)
         if model.library == "torch.compile":
             machine.barrier(arguments.node, "torch.compile", silent=True)
+    chain = chain_of(model)
+    if chain:
+        return run_chain(machine, chain, arguments)
     layer = model.library.startswith("torch.nn.") and model.library != "torch.nn.Module"
     length = tensors[0].length if layer and tensors and "Loss" not in model.library else None
     return machine.tensor(
@@ -279,6 +282,25 @@ def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
         length=length,
         kind=Kind.UNKNOWN,
     )
+
+
+def chain_of(model: Instance) -> list[Instance]:
+    """The modules that a `Sequential` runs one after the other; empty where none of them is of the project."""
+    if model.library != "torch.nn.Sequential":
+        return []
+    numbered = [value for name, value in model.attributes.items() if name.isdigit()]
+    chain = [value for value in numbered or [model.attributes.get("*", UNKNOWN)] if isinstance(value, Instance)]
+    return chain if any(module.cls is not None or chain_of(module) for module in chain) else []
+
+
+def run_chain(machine: Calls, chain: list[Instance], arguments: Arguments) -> Value:
+    """The output of modules of which each takes what the one before gives."""
+    before, machine.in_forward = machine.in_forward, True
+    given = arguments
+    for module in chain:
+        given = Arguments(arguments.node, [machine.call_instance(module, given)])
+    machine.in_forward = before
+    return given.positional[0]
 
 
 @function("torch.optim.", "torch_xla.amp.syncfree.")
