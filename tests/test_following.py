@@ -261,6 +261,44 @@ CASES = {
             report(loss, False, mode="short")
             quiet(loss)
     """,
+    "an ensemble sees one batch": """
+        def vote(models, x):
+            total = 0
+            for one in models:
+                total = total + one(x)
+            torch_xla.sync()
+            return total
+
+        vote([nn.Linear(4, 4).to(device) for _ in range(3)], torch.ones(2, 4, device=device))
+    """,
+    "a Sequential runs its modules": """
+        class Apply(nn.Module):
+            def __init__(self, fn):
+                super().__init__()
+                self.fn = fn
+
+            def forward(self, x):
+                return self.fn(x)
+
+        def clean(x):
+            x = x.clone()
+            x[x < 0.1] = 0.0  # expect: xla-data-dependent-shape
+            return x
+
+        def look(x):
+            print(x)  # expect: xla-print-tensor
+            return x
+
+        def shy(x):
+            print(x.shape)
+            return x
+
+        stack = nn.Sequential(nn.Linear(4, 4), Apply(clean), nn.Sequential(Apply(look), nn.ReLU()), Apply(shy))
+        stack.to(device)
+        for _ in range(9):
+            update(stack(torch.ones(2, 4, device=device)))
+            torch_xla.sync()
+    """,
     "a schedule that converts its metric": """
         schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
         for x in loader:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xla_lint.program.values import Instance, Sequence, element_of
+
 if TYPE_CHECKING:
     from astroid import nodes
 
@@ -139,7 +141,13 @@ class Loop:
             return False
         if self.own_cut:
             return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())
-        return self.model and self.anchored and not self.inside_step
+        return self.model and self.anchored and not self.inside_step and not self._over_models()
+
+    def _over_models(self) -> bool:
+        """Whether each turn takes another model, as an ensemble does: all of them see one batch."""
+        value = self.iterable
+        element = element_of(value) if isinstance(value, Sequence) else value
+        return isinstance(element, Instance) and element.model
 
     def around(self) -> Iterator[Loop]:
         """The loops around this one, innermost first."""
