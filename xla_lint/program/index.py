@@ -9,7 +9,7 @@ from typing import Any
 
 from astroid import nodes
 
-from xla_lint.program.uses import Use, Uses, note_call
+from xla_lint.program.uses import Uses, note_call, receiver_of
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
@@ -128,19 +128,22 @@ class Index:
         """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
         found = self._uses.get(scope)
         if found is None:
-            found = {}
+            found = self._uses[scope] = {}
             for part in self._parts(scope):
                 for path, use in self._uses_in(part).items():
-                    found.setdefault(path, Use()).add(use)
-            self._uses[scope] = found
+                    if path in found:
+                        found[path] |= use
+                    else:
+                        found[path] = use
         return found
 
     def _uses_in(self, part: nodes.NodeNG) -> Uses:
         found = self._own.get(part)
         if found is None:
             found = self._own[part] = {}
+            receiver = receiver_of(part)
             for call in self._calls.get(part, ()):
-                note_call(call, found, self._named)
+                note_call(call, found, self._named, receiver)
         return found
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
