@@ -30,7 +30,7 @@ from xla_lint.program.values import (
     Text,
     Value,
 )
-from xla_lint.rules import all_rules, rule_named
+from xla_lint.rules import all_rules, audience, rule_named
 from xla_lint.rules.base import HEADINGS, Confidence, Finding, Rule
 
 FAMILIES = MappingProxyType(
@@ -154,15 +154,29 @@ def _findings(*events: Event, target: Version = NEWEST) -> list[Finding]:
     program.events = list(events)
     return [
         finding
-        for rule in (kind(program) for kind in all_rules() if kind.__module__.split(".")[-2] in JUDGED)
         for event in events
-        if isinstance(event, rule.listens)
-        for finding in rule.check(event)
+        for kind in audience(event)
+        if kind.__module__.split(".")[-2] in JUDGED
+        for finding in kind(program).check(event)
     ]
 
 
 def _symbols(*events: Event) -> list[str]:
     return [finding.rule.symbol for finding in _findings(*events)]
+
+
+def test_a_rule_chooses_among_library_calls_only_where_it_listens_to_them() -> None:
+    choosy = [rule for rule in all_rules() if rule.hears.__func__ is not Rule.hears.__func__]  # type: ignore[attr-defined]
+    assert choosy
+    assert all(LibraryCall in rule.listens for rule in choosy)
+
+
+def test_a_rule_gets_the_library_calls_that_it_hears_alone() -> None:
+    for name in ("torch.Tensor.to", "torch_xla.launch", "my.function"):
+        heard = audience(_call(name))
+        assert [rule.symbol for rule in heard] == [
+            rule.symbol for rule in all_rules() if LibraryCall in rule.listens and rule.hears(name)
+        ]
 
 
 def test_message_tells_the_whole_story() -> None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.analysis import Program, analyse
-from xla_lint.program.faults import Containment
+from xla_lint.program.faults import Fault
 from xla_lint.program.project import Project
 from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
-from xla_lint.rules import all_rules
-from xla_lint.rules.base import Confidence, Finding, Rule, Severity
+from xla_lint.rules import all_rules, audience
+from xla_lint.rules.base import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from astroid import nodes
-
-    from xla_lint.program.events import Event
-    from xla_lint.program.faults import Fault
 
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
@@ -97,17 +93,20 @@ def findings_in(
     The module takes part in `own` by its own imports, and in `through` by the program: then messages say which one.
     """
     found = own | through
-    listeners: dict[type[Event], list[Rule]] = defaultdict(list)
-    for kind in all_rules():
-        if (Domain.XLA in found or kind.domain in found) and (symbols is None or kind.symbol in symbols):
-            rule = kind(program)
-            for event_type in rule.listens:
-                listeners[event_type].append(rule)
+    rules = {
+        kind: kind(program)
+        for kind in all_rules()
+        if (Domain.XLA in found or kind.domain in found) and (symbols is None or kind.symbol in symbols)
+    }
     name = "XLA program" if Domain.XLA in through else "program"
     via = "" if own or program.entry is None else f" (part of the {name} {program.entry.name})"
     for event in program.events:
-        for rule in listeners[type(event)]:
-            with Containment(faults, event.node):
-                for finding in rule.check(event):
+        for kind in audience(event):
+            if kind not in rules:
+                continue
+            try:
+                for finding in rules[kind].check(event):
                     if program.alone or finding.node.root() is program.module:
                         yield replace(finding, via=via) if via else finding
+            except Exception as error:  # noqa: BLE001 - told to the user
+                faults.append(Fault(error, event.node))

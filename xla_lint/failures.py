@@ -12,6 +12,7 @@ from astroid import nodes
 from xla_lint import __version__, engine
 from xla_lint.program.depth import TOO_DEEP, room_to_recurse
 from xla_lint.program.faults import Fault
+from xla_lint.program.garbage import collected_afterwards
 
 if TYPE_CHECKING:
     from xla_lint.engine import Settings
@@ -45,7 +46,7 @@ def check(module: nodes.Module, project: Project, settings: Settings) -> Checked
     """What `engine.check_module` finds with every rule, advice included, whatever goes wrong in it."""
     faults: list[Fault] = []
     try:
-        with room_to_recurse():
+        with room_to_recurse(), collected_afterwards():
             findings = engine.check_module(module, project, settings, faults=faults)
     except Exception as error:  # noqa: BLE001 - told to the user
         findings, faults = [], [Fault(error, module)]

@@ -32,6 +32,11 @@ class Life:
     removed: Release | None
     replacements: tuple[Replacement, ...]
 
+    @property
+    def ends(self) -> bool:
+        """Whether some release warns of it, or lacks what earlier ones had."""
+        return self.deprecated is not None or self.removed is not None
+
     def is_removed(self, target: Release) -> bool:
         """Whether a release lacks what earlier ones had."""
         return self.removed is not None and target >= self.removed
@@ -119,7 +124,7 @@ def find(dotted: str) -> Api | None:
         module = module.rpartition(".")[0]
         if module in table:
             api = table[module]
-            return api if api.is_module and (api.life.removed or api.life.deprecated) else None
+            return api if api.is_module and api.life.ends else None
     return None
 
 

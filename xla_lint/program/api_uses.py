@@ -44,7 +44,7 @@ def api_uses(code: LiveCode) -> Iterator[Event]:
             use
             for dotted, use in _used(spot)
             if dotted not in provided
-            and (use.life.deprecated or use.life.removed or not use.importable)
+            and (use.life.ends or not use.importable)
             and not _alternative(use.life, spot.guards, mentioned)
         )
         if used:
@@ -84,7 +84,7 @@ def _attribute(node: nodes.Attribute) -> Iterator[tuple[str, UsedApi]]:
     """A name that is spelled out here: what an import names whole is the import's affair."""
     dotted = dotted_name(node)
     found = api.find(dotted) if dotted is not None else None
-    if dotted is None or found is None or len(dotted) < len(found.name):
+    if dotted is None or found is None or not found.life.ends or len(dotted) < len(found.name):
         return
     owner = dotted_name(node.expr)
     if owner is not None and api.find(owner) is not found:

@@ -31,7 +31,6 @@ from xla_lint.program.objects import (
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
-from xla_lint.program.uses import path_of
 from xla_lint.program.values import (
     NO_TRAITS,
     NONE,
@@ -140,7 +139,7 @@ class Calls(Expressions):
         receiver = self.evaluate(node.expr)
         callee = self.callee(receiver, node.attrname, node)
         if callee is UNKNOWN or (isinstance(callee, Method) and callee.receiver is UNKNOWN):
-            used = self.by_use(path_of(node), node)
+            used = self.by_use(node)
             if isinstance(used, Instance):
                 return used
         return callee
@@ -280,9 +279,10 @@ class Calls(Expressions):
 
         Such code, given a rank, may take this replica's part of the data.
         """
-        if any(differs_between_replicas(value) for value in arguments.values()):
+        values = arguments.values()
+        if any(map(differs_between_replicas, values)):
             self.emit(RankIndex(arguments.node, self.context))
-        for value in arguments.values():
+        for value in values:
             for option in options(value):
                 if isinstance(option, Instance) and not option.model:
                     method = self.member(option.cls, "__call__")

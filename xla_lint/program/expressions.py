@@ -138,14 +138,14 @@ class Expressions(Machine):
 
     def lookup(self, name: str) -> Value:
         """What a name stands for here."""
-        env = self.here.env
-        if name in env and name not in self.frame.outside:
+        env, frame = self.here.env, self.frame
+        if name in env and name not in frame.outside:
             return self.known(env, name)
-        frame = self.frame.outside.get(name, self.frame.outer)
-        while frame is not None:
-            if name in frame.env:
-                return self.known(frame.env, name)
-            frame = frame.outer
+        outer = frame.outside.get(name, frame.outer)
+        while outer is not None:
+            if name in outer.env:
+                return self.known(outer.env, name)
+            outer = outer.outer
         return Name("builtins." + name) if name in BUILTINS else UNKNOWN
 
     def known(self, env: dict[str, Value], name: str) -> Value:
@@ -167,20 +167,23 @@ class Expressions(Machine):
     def _attribute(self, node: nodes.Attribute) -> Value:
         value = self.attribute(self.evaluate(node.expr), node.attrname, node)
         if value is UNKNOWN:
-            return self.by_use(path_of(node), node)
+            return self.by_use(node)
         if isinstance(value, Method) and isinstance(value.receiver, Instance) and value.receiver.model:
             return part_of(value.receiver, value)
         return value
 
-    def by_use(self, path: str | None, node: nodes.NodeNG) -> Value:
+    def by_use(self, node: nodes.NodeNG) -> Value:
         """What an unknown name or attribute of `self` must be, from how the code around uses it."""
+        if not self.assume_device:
+            return UNKNOWN
+        path = node.name if isinstance(node, nodes.AssignName) else path_of(node, receiver_of(node))
         if path is None:
             return UNKNOWN
         scope = self.frame.owner.node if path.startswith("self.") and self.frame.owner else self.frame.node
         if scope is None:
             return UNKNOWN
         use = self.uses(scope).get(path)
-        if use is None or not self.assume_device:
+        if use is None:
             return UNKNOWN
         if use.is_loss:
             return self.tensor(node, Place.DEVICE, grad=True, sure=False)
@@ -931,6 +934,8 @@ def truth_of_number(value: Value) -> Truth:
         return Truth()
     truth = Truth(None if value.const is None else bool(value.const))
     traits = value.traits
+    if not traits:
+        return truth
     if Trait.RARE in traits:
         truth.if_true.add(Guard.PERIODIC)
     if Trait.COMMON in traits or Trait.COUNTED in traits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 PLACE = ("frame", "state", "defining", "closure", "callback", "in_forward", "replicated", "entry")
 STACKS = ("loops", "calls", "tests", "exits", "active")
+place_of = attrgetter(*PLACE)
+stacks_of = attrgetter(*STACKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +59,19 @@ class Boundary(Containment):
         self.machine = machine
         self.mark = machine.store.mark()
         self.env = machine.here.env
-        self.place = {name: getattr(machine, name) for name in PLACE}
-        self.stacks = {name: list(getattr(machine, name)) for name in STACKS}
+        self.frame = machine.frame
+        self.place = place_of(machine)
+        self.stacks = [stack.copy() for stack in stacks_of(machine)]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         """Take the machine back."""
         machine = self.machine
-        if machine.frame is not self.place["frame"] or not super().__exit__(kind, error, traceback):
+        if machine.frame is not self.frame or not super().__exit__(kind, error, traceback):
             return False
-        machine.drop(machine.loops[len(self.stacks["loops"]) :])
-        for name, value in (self.place | self.stacks).items():
+        machine.drop(machine.loops[len(self.stacks[0]) :])
+        for name, value in zip((*PLACE, *STACKS), (*self.place, *self.stacks), strict=True):
             setattr(machine, name, value)
         machine.here.env = self.env
         machine.store.merge({}, machine.store.take_back(self.mark))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.uses import Use, Uses, note_call
+from xla_lint.program.uses import Uses, note_call, receiver_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LEAVES = (nodes.Name, nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue)
-SCOPES = (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)
+LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
+"""What has no nodes inside, and tells nothing."""
+SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
 
 
 class Index:
@@ -22,8 +25,10 @@ class Index:
     def __init__(self, module: nodes.Module) -> None:
         self.imported: set[str] = set()
         """The dotted names that it imports, at any depth of nesting, relative imports left out."""
-        self.mentioned: set[str] = set()
-        """Every name that it uses."""
+        self.imports: list[nodes.Import | nodes.ImportFrom] = []
+        """Its imports, the last one first."""
+        self.mentioned: dict[str, list[nodes.Name]] = defaultdict(list)
+        """Every name that it uses, and where."""
         self.attributes: set[str] = set()
         """Every attribute that it uses."""
         self.generators: set[nodes.NodeNG] = set()
@@ -38,9 +43,9 @@ class Index:
         self._aliases: list[tuple[str, str]] = []
         self._named: dict[str, str] = {}
         """What each imported name stands for."""
-        self._calls: dict[nodes.NodeNG, list[nodes.Call]] = {}
+        self._calls: dict[nodes.NodeNG, list[nodes.Call]] = defaultdict(list)
         self._own: dict[nodes.NodeNG, Uses] = {}
-        self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = {}
+        self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
         self._counted: dict[nodes.NodeNG, set[str]] = {}
         self._uses: dict[nodes.NodeNG, Uses] = {}
         self._given: dict[tuple[str, int | str | None], set[str | bool]] | None = None
@@ -48,53 +53,72 @@ class Index:
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
-        pending: list[tuple[nodes.NodeNG, nodes.NodeNG]] = [(module, module)]
-        while pending:
-            node, scope = pending.pop()
-            if isinstance(node, nodes.Name):
-                self.mentioned.add(node.name)
-                continue
-            if isinstance(node, LEAVES):
-                continue
-            if isinstance(node, nodes.Call):
-                self._calls.setdefault(scope, []).append(node)
-                self.asks_for_xla |= asks_for_xla(node)
-            elif isinstance(node, nodes.Attribute):
-                self.attributes.add(node.attrname)
-            elif isinstance(node, SCOPES):
-                self._inner.setdefault(scope, []).append(node)
-                scope = node
-            else:
-                self._note(node, scope)
-                if isinstance(node, nodes.If) and is_flag_for_xla(node):
-                    self.flags.add(node.test.as_string())
-            pending.extend((child, scope) for child in node.get_children())
+        scopes: list[nodes.NodeNG] = [module]
+        for scope in scopes:
+            calls, inner = self._calls[scope], self._inner[scope]
+            pending = list(scope.get_children())
+            while pending:
+                node = pending.pop()
+                if isinstance(node, nodes.Name):
+                    self.mentioned[node.name].append(node)
+                elif isinstance(node, nodes.Attribute):
+                    self.attributes.add(node.attrname)
+                    pending.append(node.expr)
+                elif isinstance(node, nodes.Call):
+                    calls.append(node)
+                    pending.append(node.func)
+                    pending += node.args
+                    pending += node.keywords
+                elif type(node) in SCOPES:
+                    inner.append(node)
+                elif type(node) not in LEAVES:
+                    note = NOTES.get(type(node))
+                    if note is not None:
+                        note(self, node, scope)
+                    pending += node.get_children()
+            scopes += inner
+        self.imports.sort(key=lambda statement: (statement.lineno or 0, statement.col_offset or 0), reverse=True)
+        for statement in self.imports:
+            self._bind(statement)
 
-    def _note(self, node: nodes.NodeNG, scope: nodes.NodeNG) -> None:
-        if isinstance(node, nodes.ImportFrom):
-            if not node.level:
-                self.imported.update(f"{node.modname}.{name}" for name, _ in node.names)
-                for name, alias in node.names:
-                    self._bound.setdefault(alias or name, set()).add((node.modname or "").partition(".")[0])
-                    self._named[alias or name] = f"{node.modname}.{name}"
-        elif isinstance(node, nodes.Import):
-            self.imported.update(name for name, _ in node.names)
-            for name, alias in node.names:
+    def _note_import(self, node: nodes.Import | nodes.ImportFrom, _: nodes.NodeNG) -> None:
+        self.imports.append(node)
+
+    def _note_yield(self, _: nodes.NodeNG, scope: nodes.NodeNG) -> None:
+        self.generators.add(scope)
+
+    def _note_loop(self, _: nodes.NodeNG, scope: nodes.NodeNG) -> None:
+        self.looping.add(scope)
+
+    def _note_test(self, node: nodes.If, _: nodes.NodeNG) -> None:
+        if is_flag_for_xla(node):
+            self.flags.add(node.test.as_string())
+
+    def _note_keyword(self, node: nodes.Keyword, _: nodes.NodeNG) -> None:
+        self.asks_for_xla |= asks_for_xla(node)
+
+    def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
+        target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+        if isinstance(target, nodes.AssignName):
+            if (root := root_name(node.value)) is not None:
+                self._aliases.append((target.name, root))
+        elif isinstance(target, nodes.AssignAttr) and (
+            isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
+        ):
+            self._counted.setdefault(scope, set()).add(target.attrname)
+
+    def _bind(self, statement: nodes.Import | nodes.ImportFrom) -> None:
+        if isinstance(statement, nodes.Import):
+            self.imported.update(name for name, _ in statement.names)
+            for name, alias in statement.names:
                 package = name.partition(".")[0]
                 self._bound.setdefault(alias or package, set()).add(package)
                 self._named[alias or package] = name if alias else package
-        elif isinstance(node, (nodes.Yield, nodes.YieldFrom)):
-            self.generators.add(scope)
-        elif isinstance(node, (nodes.For, nodes.While)):
-            self.looping.add(scope)
-        elif isinstance(node, (nodes.AugAssign, nodes.Assign)):
-            target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
-            if isinstance(target, nodes.AssignName) and (root := root_name(node.value)) is not None:
-                self._aliases.append((target.name, root))
-            if isinstance(target, nodes.AssignAttr) and (
-                isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
-            ):
-                self._counted.setdefault(scope, set()).add(target.attrname)
+        elif not statement.level:
+            self.imported.update(f"{statement.modname}.{name}" for name, _ in statement.names)
+            for name, alias in statement.names:
+                self._bound.setdefault(alias or name, set()).add((statement.modname or "").partition(".")[0])
+                self._named[alias or name] = f"{statement.modname}.{name}"
 
     def names_for(self, package: str) -> frozenset[str]:
         """The names that may stand for something of a package: imported from it, or assigned from such a name."""
@@ -109,19 +133,22 @@ class Index:
         """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
         found = self._uses.get(scope)
         if found is None:
-            found = {}
+            found = self._uses[scope] = {}
             for part in self._parts(scope):
                 for path, use in self._uses_in(part).items():
-                    found.setdefault(path, Use()).add(use)
-            self._uses[scope] = found
+                    if path in found:
+                        found[path] |= use
+                    else:
+                        found[path] = use
         return found
 
     def _uses_in(self, part: nodes.NodeNG) -> Uses:
         found = self._own.get(part)
         if found is None:
             found = self._own[part] = {}
+            receiver = receiver_of(part)
             for call in self._calls.get(part, ()):
-                note_call(call, found, self._named)
+                note_call(call, found, self._named, receiver)
         return found
 
     def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
@@ -161,6 +188,15 @@ def constants_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str | boo
             yield slot, node.value
 
 
+NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
+    **dict.fromkeys((nodes.Import, nodes.ImportFrom), Index._note_import),
+    **dict.fromkeys((nodes.Yield, nodes.YieldFrom), Index._note_yield),
+    **dict.fromkeys((nodes.For, nodes.AsyncFor, nodes.While), Index._note_loop),
+    **dict.fromkeys((nodes.Assign, nodes.AugAssign), Index._note_assignment),
+    nodes.If: Index._note_test,
+    nodes.Keyword: Index._note_keyword,
+}
+"""What is noted of a node of each kind, besides those that the walk itself knows."""
 BACKENDS = frozenset({"xla", "tpu", "neuron"})
 DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
 CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
@@ -172,13 +208,12 @@ def is_flag_for_xla(node: nodes.If) -> bool:
     return flag and reaches_for_xla(node.body) and not reaches_for_xla(node.orelse)
 
 
-def asks_for_xla(call: nodes.Call) -> bool:
-    """Whether a call asks for a TPU, as the trainers of Lightning are asked."""
-    return any(
+def asks_for_xla(keyword: nodes.Keyword) -> bool:
+    """Whether an argument asks for a TPU, as the trainers of Lightning are asked."""
+    return (
         keyword.arg in ("accelerator", "strategy")
         and isinstance(keyword.value, nodes.Const)
         and str(keyword.value.value).startswith(("tpu", "xla"))
-        for keyword in call.keywords
     )
 
 

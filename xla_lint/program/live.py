@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.imports import dotted_name
-from xla_lint.program.index import LEAVES
+from xla_lint.program.index import index_of
 from xla_lint.program.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from xla_lint.knowledge.releases import Release
+    from xla_lint.program.index import Index
 
+PACKAGES = ("torch_xla", "os")
+"""What the walk looks for: torch_xla itself, and the environment that it reads."""
 BROAD = frozenset({"Exception", "BaseException"})
 SUPPRESSORS = frozenset({"contextlib.suppress", "pytest.raises"})
 LEAVING = (nodes.Return, nodes.Raise, nodes.Continue, nodes.Break)
@@ -47,23 +50,30 @@ class Spot:
 
 
 class LiveCode:
-    """A walk over a module. `spots` lists its imports, names, attributes, calls and assignments in source order."""
+    """A walk over what `speaking` picks of a module.
+
+    `spots` lists the imports, names, attributes, calls and assignments on its way, in source order.
+    """
 
     def __init__(self, module: nodes.Module, target: Release) -> None:
         self.module = module
         self.spots: list[Spot] = []
         self._tests = VersionTests(target)
+        self._wanted = speaking(index_of(module))
         self._skipped: set[str] = set()
         self._block(module.body, Guards())
         self._drop_uncalled()
 
     def _block(self, body: list[nodes.NodeNG], guards: Guards) -> None:
-        for position, statement in enumerate(body):
+        end = max((place for place, statement in enumerate(body, start=1) if statement in self._wanted), default=0)
+        for position, statement in enumerate(body[:end]):
             if not isinstance(statement, nodes.If):
                 self._visit(statement, guards)
                 continue
-            rest = body[position + 1 :]
             leaves = ends_early(statement.body), ends_early(statement.orelse)
+            if statement not in self._wanted and not any(leaves):
+                continue
+            rest = body[position + 1 : end]
             after_body, after_else = ([] if leaves[0] else rest), ([] if leaves[1] else rest)
             self._visit(statement.test, guards)
             answer = Answer.NO if is_type_checking(statement.test) else self._tests.decide(statement.test)
@@ -90,10 +100,7 @@ class LiveCode:
             return
 
     def _visit(self, node: nodes.NodeNG, guards: Guards) -> None:
-        if isinstance(node, nodes.Name):
-            self.spots.append(Spot(node, guards))
-            return
-        if isinstance(node, LEAVES):
+        if node not in self._wanted:
             return
         if isinstance(node, nodes.If):
             self._block([node], guards)
@@ -184,6 +191,24 @@ class LiveCode:
                 for spot in self.spots
                 if not any(getattr(function, "name", "") in unused for function in spot.guards.functions)
             ]
+
+
+def speaking(facts: Index) -> set[nodes.NodeNG]:
+    """The nodes that import, or hold a name that may stand for something of `PACKAGES` or for a function that does.
+
+    The functions count because one that only dead code calls is dead as well.
+    """
+    names = frozenset[str]().union(*map(facts.names_for, PACKAGES))
+    pending = [*facts.imports, *(use for name in names for use in facts.mentioned.get(name, ()))]
+    found: set[nodes.NodeNG] = set()
+    while pending:
+        node: nodes.NodeNG | None = pending.pop()
+        while node is not None and node not in found:
+            found.add(node)
+            if isinstance(node, nodes.FunctionDef):
+                pending += facts.mentioned.get(node.name, ())
+            node = node.parent
+    return found
 
 
 def branch(guards: Guards, test: nodes.NodeNG, side: bool) -> Guards:

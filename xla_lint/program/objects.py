@@ -25,6 +25,8 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from xla_lint.program.loops import Loop
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
@@ -122,7 +124,7 @@ def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
     """Whether a value holds a number that is another one on each replica, so that it may split the data itself."""
     if value is None or depth == 0:
         return False
-    inner: tuple[Value | None, ...] = ()
+    inner: Iterable[Value | None]
     if isinstance(value, Number):
         return Trait.RANK in value.traits
     if isinstance(value, Text):
@@ -130,11 +132,13 @@ def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
     if isinstance(value, Choice):
         inner = value.options
     elif isinstance(value, Instance):
-        inner = tuple(value.attributes.values())
+        inner = value.attributes.values()
     elif isinstance(value, Sequence):
         inner = (value.element, *(value.items or ()))
     elif isinstance(value, Mapping):
         inner = (value.element, *value.entries.values())
     elif isinstance(value, Stream):
         inner = (value.element, value.source, value.stop, *value.pieces)
+    else:
+        return False
     return any(differs_between_replicas(item, depth - 1) for item in inner)

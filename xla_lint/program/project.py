@@ -244,10 +244,12 @@ class Project:
 
     def beside(self, dotted: str, importer: Path) -> Path | None:
         """The module beside a script, or beside its package, that hides the installed library of that name."""
+        parts = dotted.split(".")
+        if parts[0] not in self._stems:
+            return None
         folder = importer.parent
         while (folder / "__init__.py") in self.files:
             folder = folder.parent
-        parts = dotted.split(".")
         if (folder / parts[0]) in importer.parents:
             return None
         found = self._below(folder, parts[:1])

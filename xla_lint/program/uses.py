@@ -50,14 +50,16 @@ class Use:
     given_to: set[str] = field(default_factory=set)
     """The attributes of `self` that are called with it as the first argument."""
 
-    def add(self, other: Use) -> None:
-        """Add what another part of the scope shows."""
-        self.methods |= other.methods
-        self.given_to |= other.given_to
-        self.called |= other.called
-        self.placed |= other.placed
-        self.optimizer |= other.optimizer
-        self.computed |= other.computed
+    def __or__(self, other: Use) -> Use:
+        """What this and another part of the scope show."""
+        return Use(
+            self.methods | other.methods,
+            self.called or other.called,
+            self.placed or other.placed,
+            self.optimizer or other.optimizer,
+            self.computed or other.computed,
+            self.given_to | other.given_to,
+        )
 
     @property
     def is_loss(self) -> bool:
@@ -99,38 +101,43 @@ def receiver_of(node: nodes.NodeNG) -> str | None:
     return None
 
 
-def path_of(node: nodes.NodeNG) -> str | None:
+def path_of(node: nodes.NodeNG, receiver: str | None) -> str | None:
     """`loss` or `self.model`: a name, or a name's attribute, as text; None for anything else.
 
-    The object whose method it stands in is `self`, whatever the method calls it.
+    The object whose method it stands in, the `receiver`, is `self`, whatever the method calls it.
     """
     if isinstance(node, nodes.Name):
         return str(node.name)
     if isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name):
-        owner = "self" if node.expr.name == receiver_of(node) else node.expr.name
+        owner = "self" if node.expr.name == receiver else node.expr.name
         return f"{owner}.{node.attrname}"
     return None
 
 
-def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str]) -> None:
-    """Note what one call shows of the names in it; `imported` tells what the module's names stand for."""
+def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:
+    """Note what one call shows of the names in it.
+
+    `imported` tells what the module's names stand for, and `receiver` what the method around calls its object.
+    """
     function = node.func
-    if (path := path_of(function)) is not None:
+    if (path := path_of(function, receiver)) is not None:
         uses.setdefault(path, Use()).called = True
     if isinstance(function, nodes.Attribute):
-        if (path := path_of(function.expr)) is not None and (function.attrname != "backward" or not node.args):
+        if (path := path_of(function.expr, receiver)) is not None and (
+            function.attrname != "backward" or not node.args
+        ):
             uses.setdefault(path, Use()).methods.add(function.attrname)
-        if function.attrname in OPTIMIZER_STEPS and node.args and (path := path_of(node.args[0])):
+        if function.attrname in OPTIMIZER_STEPS and node.args and (path := path_of(node.args[0], receiver)):
             uses.setdefault(path, Use()).optimizer = True
-        if function.attrname == "to" and node.args and (path := path_of(node.args[0])):
+        if function.attrname == "to" and node.args and (path := path_of(node.args[0], receiver)):
             uses.setdefault(path, Use()).placed = True
         root = function.expr
         if isinstance(root, nodes.Name) and node.args and isinstance(node.args[0], nodes.Name):
             first = uses.setdefault(node.args[0].name, Use())
-            if root.name == receiver_of(node):
+            if root.name == receiver:
                 first.given_to.add(function.attrname)
             elif imported.get(root.name) in COMPUTING and function.attrname not in NOT_COMPUTING:
                 first.computed = True
     for keyword in node.keywords:
-        if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value)):
+        if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value, receiver)):
             uses.setdefault(path, Use()).placed = True

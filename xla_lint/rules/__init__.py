@@ -6,8 +6,14 @@ import functools
 import importlib
 import inspect
 import pkgutil
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
+from xla_lint.program.events import LibraryCall
 from xla_lint.rules.base import Rule
+
+if TYPE_CHECKING:
+    from xla_lint.program.events import Event
 
 
 @functools.cache
@@ -19,6 +25,27 @@ def all_rules() -> tuple[type[Rule], ...]:
             if issubclass(member, Rule) and not inspect.isabstract(member) and member.__module__ == module.name:
                 found.add(member)
     return tuple(sorted(found, key=lambda rule: rule.number))
+
+
+def audience(event: Event) -> tuple[type[Rule], ...]:
+    """The rules whose `check` gets an event, by number."""
+    return _hearers(event.name) if isinstance(event, LibraryCall) else _listeners()[type(event)]
+
+
+@functools.cache
+def _listeners() -> dict[type[Event], tuple[type[Rule], ...]]:
+    """The rules that listen to each kind of event."""
+    found: dict[type[Event], tuple[type[Rule], ...]] = defaultdict(tuple)
+    for rule in all_rules():
+        for kind in rule.listens:
+            found[kind] += (rule,)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _hearers(call: str) -> tuple[type[Rule], ...]:
+    """The rules that hear library calls of a dotted name."""
+    return tuple(rule for rule in _listeners()[LibraryCall] if rule.hears(call))
 
 
 def rule_named(symbol: str) -> type[Rule]:

@@ -97,6 +97,14 @@ class Rule(ABC):
     def check(self, event: Event) -> Iterator[Finding]:
         """Yield the findings that an event gives rise to."""
 
+    @classmethod
+    def hears(cls, call: str) -> bool:  # noqa: ARG003 - what rules choose by
+        """Whether `check` gets library calls of this dotted name: all of them, unless a rule says otherwise.
+
+        The answer is asked once for each name, and hangs on nothing else.
+        """
+        return True
+
     def finding(self, node: nodes.NodeNG, confidence: Confidence = Confidence.HIGH, **facts: str) -> Finding:
         """A finding of this rule."""
         return Finding(type(self), node, facts, confidence)

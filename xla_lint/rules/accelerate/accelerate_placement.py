@@ -58,6 +58,11 @@ class AcceleratePlacement(Rule):
     listens = (LibraryCall,)
     domain = Domain.ACCELERATE
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """The `Accelerator` and what it prepares."""
+        return call == ACCELERATOR or call in PREPARE
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report placements that are switched off for models that nothing moves."""
         if not isinstance(event, LibraryCall):
@@ -65,7 +70,7 @@ class AcceleratePlacement(Rule):
         if event.name == ACCELERATOR:
             if constant(event.argument(0, "device_placement")) is False and self._left(event.node):
                 yield self.finding(event.node)
-        elif event.name in PREPARE:
+        else:
             flags = event.kwargs.get("device_placement")
             items = flags.items if isinstance(flags, Sequence) and flags.items is not None else []
             left = [value for value, flag in zip(event.args, items, strict=False) if constant(flag) is False]

@@ -51,9 +51,14 @@ class AcceleratePrepareOrder(Rule):
     listens = (LibraryCall,)
     domain = Domain.ACCELERATE
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Calls of `prepare`."""
+        return call == f"{ACCELERATOR}.prepare"
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report calls whose results go to the wrong places."""
-        if not isinstance(event, LibraryCall) or event.name != f"{ACCELERATOR}.prepare":
+        if not isinstance(event, LibraryCall):
             return
         statement = event.node.parent
         if isinstance(statement, nodes.Expr):

@@ -58,6 +58,11 @@ class AccelerateUnprepared(Rule):
     listens = (LoopRun, LibraryCall, Forward)
     domain = Domain.ACCELERATE
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Steps of optimizers and schedules."""
+        return call.startswith("torch.optim.") and call.endswith(".step")
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what a loop uses unprepared."""
         if not self._prepares:
@@ -95,9 +100,7 @@ class AccelerateUnprepared(Rule):
 
     def _steps_unprepared(self, call: LibraryCall) -> bool:
         receiver = call.receiver
-        if not (
-            isinstance(receiver, Instance) and call.name.startswith("torch.optim.") and call.name.endswith(".step")
-        ):
+        if not isinstance(receiver, Instance):
             return False
         same = (
             other.receiver

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 XLA_MODEL = "torch_xla.core.xla_model."
+REDUCE = XLA_MODEL + "mesh_reduce"
 PAYLOADS = {XLA_MODEL + "rendezvous": 1, XLA_MODEL + "xla_rendezvous": 0}
 """The position of the payload, without which a rendezvous is only a barrier."""
 OBJECTS = frozenset({"torch.distributed.gather_object", "torch.distributed.all_gather_object"})
@@ -57,21 +58,20 @@ class CostlyCollective(Rule):
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Exchanges through the host."""
+        return call in OBJECTS or call in PAYLOADS or call == REDUCE
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report host-side collectives in every step."""
         if not isinstance(event, LibraryCall) or event.context.step is None or event.context.periodic:
             return
         if event.name in OBJECTS:
             cost = "pickles its argument, which reads the tensors in it, and waits for all replicas"
-        elif event.name == XLA_MODEL + "mesh_reduce" or self._carries(event):
+        elif event.name == REDUCE or given(event.argument(PAYLOADS[event.name], "payload")):
             cost = "cuts the graph several times, reads values and waits for all replicas"
         else:
             return
         spelled = event.name.replace(XLA_MODEL, "xm.")
         yield self.finding(event.node, confidence(event.context), call=spelled, where=where(event.context), cost=cost)
-
-    def _carries(self, event: LibraryCall) -> bool:
-        if event.name not in PAYLOADS:
-            return False
-        payload = event.argument(PAYLOADS[event.name], "payload")
-        return given(payload)

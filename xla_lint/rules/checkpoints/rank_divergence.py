@@ -69,6 +69,11 @@ class RankDivergence(Rule):
     )
     listens = (Collective, LibraryCall, Read, Save)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Lightning's logging, which may wait for all replicas."""
+        return call in LOGS
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what only some replicas reach, and all should."""
         what = self._what(event)
@@ -89,7 +94,7 @@ class RankDivergence(Rule):
             return f"the read of '{event.what}', whose graph holds a collective," if collective else None
         if isinstance(event, Save):
             return event.spelled if is_collective_save(event, self.program.target) else None
-        if isinstance(event, LibraryCall) and event.name in LOGS:
+        if isinstance(event, LibraryCall):
             synchronised = constant(event.argument(LOGS[event.name], "sync_dist")) is True
             return "a log with sync_dist=True" if synchronised else None
         return None

@@ -61,6 +61,11 @@ class CpuFallback(Rule):
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Operations that may fall back."""
+        return bool(fallbacks(call))
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report operations that fall back to the CPU in step code."""
         if not isinstance(event, LibraryCall) or event.context.step is None or event.context.periodic:
@@ -69,7 +74,7 @@ class CpuFallback(Rule):
         placed = is_device(event.kwargs.get("device"))
         if not tensors and not placed:
             return
-        for fallback in fallbacks(event):
+        for fallback in fallbacks(event.name):
             if fallback.backward and not (event.context.step.trains and any(tensor.grad for tensor in tensors)):
                 continue
             if all(holds(condition, event) for condition in fallback.conditions):
@@ -90,15 +95,15 @@ def operands(call: LibraryCall) -> list[Tensor]:
     return [*([own] if own is not None else []), *device_tensors(call)]
 
 
-def fallbacks(call: LibraryCall) -> tuple[Fallback, ...]:
-    """What is known of a call that may run on the CPU."""
-    if call.name.startswith(METHOD):
-        return lowering.operation(call.name.removeprefix(METHOD).rstrip("_"))
-    if call.name.startswith(MODULE) and call.name.endswith(CALL):
-        return lowering.module(call.name.removeprefix(MODULE).removesuffix(CALL))
-    if not call.name.startswith("torch.") or call.receiver is not None:
+def fallbacks(call: str) -> tuple[Fallback, ...]:
+    """What is known of a call that may run on the CPU, by its dotted name."""
+    if call.startswith(METHOD):
+        return lowering.operation(call.removeprefix(METHOD).rstrip("_"))
+    if call.startswith(MODULE) and call.endswith(CALL):
+        return lowering.module(call.removeprefix(MODULE).removesuffix(CALL))
+    if not call.startswith("torch."):
         return ()
-    name = call.name.removeprefix("torch.")
+    name = call.removeprefix("torch.")
     return lowering.operation(name) or lowering.operation(f"nn.functional.{name}")
 
 

@@ -65,9 +65,17 @@ class CudaLeftover(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Calls that may name CUDA."""
+        name = call.rpartition(".")[2]
+        if call.startswith(CUDA):
+            return name not in HARMLESS and not call.startswith(OTHERS)
+        return name in MOVES or (call.startswith(TAKE_PLACES) and not call.startswith(OTHERS))
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report calls for CUDA on an XLA path."""
-        if not isinstance(event, LibraryCall) or event.name.startswith(OTHERS):
+        if not isinstance(event, LibraryCall):
             return
         if any(held.guard is Guard.SETTING for held in event.context.held):
             return
@@ -96,7 +104,7 @@ def cuda_call(call: LibraryCall) -> str | None:
     """How a call for CUDA is spelled, None for any other call."""
     owner, _, name = call.name.rpartition(".")
     if call.name.startswith(CUDA):
-        return call.name if name not in HARMLESS else None
+        return call.name
     if name in MOVES and (owner in ("?", "torch.Tensor") or isinstance(call.receiver, Instance)):
         if name == "cuda":
             return ".cuda()" if not is_other_object(call.receiver) else None

@@ -62,9 +62,14 @@ class LaunchArguments(Rule):
     message = "the launch fails: %(problem)s; %(instead)s"
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Launches."""
+        return call in (LAUNCH, SPAWN)
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report launches with arguments that cannot work."""
-        if isinstance(event, LibraryCall) and event.name in (LAUNCH, SPAWN):
+        if isinstance(event, LibraryCall):
             found = self._problem(event)
             if found is not None:
                 yield self.finding(event.node, problem=found[0], instead=found[1])

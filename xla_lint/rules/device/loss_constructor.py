@@ -58,13 +58,16 @@ class LossConstructor(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Loss modules and their methods."""
+        return call.startswith(MODULES) and call.removeprefix(MODULES).partition(".")[0].endswith(LOSSES)
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loss modules whose constructor gets tensors."""
-        if not isinstance(event, LibraryCall) or not event.name.startswith(MODULES):
+        if not isinstance(event, LibraryCall):
             return
         loss, _, method = event.name.removeprefix(MODULES).partition(".")
-        if not loss.endswith(LOSSES):
-            return
         made = event.receiver.node if isinstance(event.receiver, Instance) else None
         if not method and gets_tensors(loss, event):
             yield self.finding(event.node, loss=loss)

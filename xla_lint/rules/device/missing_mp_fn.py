@@ -68,9 +68,14 @@ class MissingMpFn(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Training by a Trainer."""
+        return is_training(call)
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report the function that a script starts, without `_mp_fn`, where a Trainer trains."""
-        if not isinstance(event, LibraryCall) or not is_training(event.name) or self.main is None:
+        if not isinstance(event, LibraryCall) or self.main is None:
             return
         yield self.finding(self.main, Confidence.INFERENCE, line=str(event.node.lineno), started=self.main.name)
 

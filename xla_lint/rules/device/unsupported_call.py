@@ -77,6 +77,16 @@ class UnsupportedCall(Rule):
     message = "'%(call)s' raises on XLA tensors%(where)s: %(why)s; %(instead)s"
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Calls that may raise."""
+        package, _, name = call.rpartition(".")
+        if package == "torch.Tensor":
+            return name in METHODS
+        if call.startswith("numpy."):
+            return name not in NUMPY_PASSES
+        return package == "torch.optim" or call in FOREACH or call in CHECKPOINTS
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report calls that raise."""
         if not isinstance(event, LibraryCall):
@@ -100,7 +110,7 @@ class UnsupportedCall(Rule):
         if package == "torch.Tensor":
             return method_problem(call, name)
         if call.name.startswith("numpy."):
-            tensor = next(converted(call), None) if name not in NUMPY_PASSES else None
+            tensor = next(converted(call), None)
             return (tensor, "numpy has no tensors of the device", "call .cpu() first") if tensor is not None else None
         if package == "torch.optim" and constant(call.kwargs.get("fused")) is True:
             if parameters_place(call.argument(0, "params")) is Place.DEVICE:
@@ -121,7 +131,7 @@ class UnsupportedCall(Rule):
 def method_problem(call: LibraryCall, name: str) -> Problem | None:
     """What is wrong with a method of a device tensor."""
     tensor = device_tensor(call.receiver)
-    if tensor is None or name not in METHODS:
+    if tensor is None:
         return None
     if name == "numpy" and (call.unpacked or constant(call.argument(0, "force")) not in (None, False)):
         return None

@@ -50,9 +50,14 @@ class SyncfreeWithoutScaler(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Syncfree optimizers."""
+        return call.startswith(SYNCFREE)
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report syncfree optimizers that nothing tells about overflows."""
-        if not isinstance(event, LibraryCall) or not event.name.startswith(SYNCFREE) or event.receiver is not None:
+        if not isinstance(event, LibraryCall) or event.receiver is not None:
             return
         if not self._hands_over():
             name = event.name.removeprefix(SYNCFREE)

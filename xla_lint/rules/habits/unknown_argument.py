@@ -46,14 +46,19 @@ class UnknownArgument(Rule):
     message = "%(cls)s %(problem)s '%(argument)s': the call raises a TypeError; %(advice)s"
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Classes whose arguments are known."""
+        return signature_of(call) is not None
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report arguments that the class does not take."""
         if not isinstance(event, LibraryCall):
             return
-        package, _, name = event.name.partition(".")
-        signature = signatures(package).get(name) if package in PACKAGES else None
+        signature = signature_of(event.name)
         if signature is None:
             return
+        package, _, name = event.name.partition(".")
         pinned = pinned_version(self.program.project.root, package)
         for argument in stated(event):
             if not signature.takes(argument, pinned):
@@ -67,6 +72,12 @@ class UnknownArgument(Rule):
                     advice="pin the release that has it, or leave it out" if known else "leave it out",
                 )
                 return
+
+
+def signature_of(call: str) -> Signature | None:
+    """What a class takes, None where it is not known."""
+    package, _, name = call.partition(".")
+    return signatures(package).get(name) if package in PACKAGES else None
 
 
 def stated(call: LibraryCall) -> list[str]:

@@ -50,6 +50,11 @@ class LoaderWorkers(Rule):
     )
     listens = (LoaderBuilt, LibraryCall)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """The arguments of Trainers."""
+        return is_arguments(call)
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loaders without workers."""
         if isinstance(event, LoaderBuilt):
@@ -57,7 +62,7 @@ class LoaderWorkers(Rule):
             feeds = loader.fed or any(loop.is_step for loop in loader.loops)
             if feeds and not loader.unpacked and none(loader.workers):
                 yield self.finding(event.node, what="num_workers", how=stated(loader.workers))
-        elif isinstance(event, LibraryCall) and is_arguments(event.name) and not event.unpacked:
+        elif isinstance(event, LibraryCall) and not event.unpacked:
             workers = event.kwargs.get("dataloader_num_workers")
             if none(workers):
                 yield self.finding(event.node, what="dataloader_num_workers", how=stated(workers))

@@ -55,6 +55,11 @@ class SamplerWithoutRank(Rule):
     message = "%(problem)s"
     listens = (LibraryCall, LoaderBuilt)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Distributed samplers."""
+        return call == DISTRIBUTED
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report samplers without replicas, and samplers beside `shuffle=True`."""
         if isinstance(event, LoaderBuilt):
@@ -65,7 +70,7 @@ class SamplerWithoutRank(Rule):
                     event.node, problem="a DataLoader takes either a sampler or shuffle=True, and raises a ValueError"
                     " for both; let the sampler shuffle"
                 )  # fmt: skip
-        elif isinstance(event, LibraryCall) and event.name == DISTRIBUTED and not event.unpacked:
+        elif isinstance(event, LibraryCall) and not event.unpacked:
             missing = [
                 name
                 for position, name in ((1, "num_replicas"), (2, "rank"))

@@ -67,9 +67,14 @@ class ForeignGradScaler(Rule):
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """The methods of torch's own scaler."""
+        return call.startswith(SCALER)
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report scalers that are given something on the device."""
-        if not isinstance(event, LibraryCall) or not event.name.startswith(SCALER):
+        if not isinstance(event, LibraryCall):
             return
         scaler = event.receiver
         if not isinstance(scaler, Instance) or scaler.node is None:

@@ -55,9 +55,14 @@ class NonSyncfreeOptimizer(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Steps by torch_xla's scaler."""
+        return call == STEP
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report the optimizers that the scaler steps."""
-        if not isinstance(event, LibraryCall) or event.name != STEP:
+        if not isinstance(event, LibraryCall):
             return
         for optimizer in options(event.argument(0, "optimizer") or UNKNOWN):
             if isinstance(optimizer, Instance) and optimizer.node is not None and optimizer.library in SYNCFREE:

@@ -55,9 +55,14 @@ class SyncingClip(Rule):
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Clips that can check the norm."""
+        return call in FLAGS
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report clips that check the norm of gradients on the device."""
-        if not isinstance(event, LibraryCall) or event.name not in FLAGS or not self._on_device(event):
+        if not isinstance(event, LibraryCall) or not self._on_device(event):
             return
         if constant(event.argument(FLAGS[event.name], "error_if_nonfinite")) is True:
             yield self.finding(

@@ -62,13 +62,16 @@ class SyncingOptimizer(Rule):
     listens = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Classes of optimizers."""
+        return call in ADAFACTORS or call.rpartition(".")[0] == "torch.optim"
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report optimizers that do not leave the device alone."""
         if not isinstance(event, LibraryCall):
             return
         name = event.name.rpartition(".")[2]
-        if event.name not in ADAFACTORS and event.name != f"torch.optim.{name}":
-            return
         if device_tensor(event.argument(1, "lr")) is not None and not self._captures(event, name):
             what, instead = f"{name} reads its learning rate, a tensor on the device, in every step", "pass a number"
         elif name in OPTIMIZERS and self._on_device(event):

@@ -47,9 +47,14 @@ class TrainerOptimizer(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """The arguments of Trainers."""
+        return call in ARGUMENTS
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report float16 training with another optimizer."""
-        if not isinstance(event, LibraryCall) or event.name not in ARGUMENTS or event.unpacked:
+        if not isinstance(event, LibraryCall) or event.unpacked:
             return
         optimizer = event.kwargs.get("optim")
         named = optimizer.const if isinstance(optimizer, Text) else None

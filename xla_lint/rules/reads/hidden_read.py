@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.events import How, LibraryCall, Read
 from xla_lint.rules.arguments import constant, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
-from xla_lint.rules.reads.library_calls import library_read
+from xla_lint.rules.reads.library_calls import library_read, may_read
 from xla_lint.rules.reads.selection import Cost, cost_of
 from xla_lint.rules.wording import confidence, where
 
@@ -64,6 +64,11 @@ class HiddenRead(Rule):
     )
     listens = (LibraryCall, Read)
     costs = (Counter.EXECUTIONS, Counter.READS)
+
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Calls that may read."""
+        return may_read(call)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report library calls that read, in step code."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from xla_lint.program.values import NONE, Instance, Place
 from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from xla_lint.program.events import LibraryCall
 
 VALIDATING = frozenset(
@@ -35,6 +34,7 @@ MASKS = {
 `torch/nn/modules/transformer.py`). A `memory_mask` is not compared: its hint is False unless it is given."""
 
 GAUSSIAN = frozenset({"torch.nn.functional.gaussian_nll_loss", "torch.nn.GaussianNLLLoss.__call__"})
+SWITCH_ANOMALY, DETECT_ANOMALY = "torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly"
 INVERSES = frozenset({"torch.linalg.inv", "torch.inverse"})
 BATCH_NORMS = frozenset(f"torch.nn.{name}.__call__" for name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"))
 LOGS = {"lightning.LightningModule.log": (4, 8), "lightning.LightningModule.log_dict": (3, 7)}
@@ -55,13 +55,16 @@ class LibraryRead:
 
 def library_read(call: LibraryCall) -> LibraryRead | None:
     """What a library call reads inside; None where it reads nothing, or that is not known."""
-    return next((found for test in _TESTS if (found := test(call))), None)
+    test = _test_of(call.name)
+    return test(call) if test is not None else None
+
+
+def may_read(call: str) -> bool:
+    """Whether anything is known that a call of this name reads."""
+    return _test_of(call) is not None
 
 
 def _distribution(call: LibraryCall) -> LibraryRead | None:
-    package, _, name = call.name.rpartition(".")
-    if name not in VALIDATING or not (package + ".").startswith("torch.distributions."):
-        return None
     if not _by_default(call, "validate_args", default=True) or not any(device_tensors(call)):
         return None
     return LibraryRead("checks the values of its arguments", "pass validate_args=False")
@@ -70,14 +73,14 @@ def _distribution(call: LibraryCall) -> LibraryRead | None:
 def _causal_mask(call: LibraryCall) -> LibraryRead | None:
     if isinstance(call.receiver, Instance) and call.receiver.place is Place.HOST:
         return None
-    for position, mask, hint in MASKS.get(call.name, ()):
+    for position, mask, hint in MASKS[call.name]:
         if given(call.argument(position, mask)) and not given(call.kwargs.get(hint)) and not call.unpacked:
             return LibraryRead(f"compares {mask} with the causal mask", f"pass {hint}=True or {hint}=False")
     return None
 
 
 def _gaussian(call: LibraryCall) -> LibraryRead | None:
-    if call.name not in GAUSSIAN or not any(device_tensors(call)):
+    if not any(device_tensors(call)):
         return None
     return LibraryRead(
         "checks that no variance is negative",
@@ -86,25 +89,22 @@ def _gaussian(call: LibraryCall) -> LibraryRead | None:
 
 
 def _anomaly(call: LibraryCall) -> LibraryRead | None:
-    if call.name == "torch.autograd.set_detect_anomaly":
-        if constant(call.argument(0, "mode")) is not True or not _by_default(call, "check_nan", True, 1):
-            return None
-        lasting = True
-    elif call.name == "torch.autograd.detect_anomaly" and _by_default(call, "check_nan", True, 0):
-        lasting = False
-    else:
+    lasting = call.name == SWITCH_ANOMALY
+    if lasting and constant(call.argument(0, "mode")) is not True:
+        return None
+    if not _by_default(call, "check_nan", True, 1 if lasting else 0):
         return None
     return LibraryRead("checks the gradients of every backward node", "pass check_nan=False, or remove it", lasting)
 
 
 def _inverse(call: LibraryCall) -> LibraryRead | None:
-    if call.name not in INVERSES or not any(device_tensors(call)):
+    if not any(device_tensors(call)):
         return None
     return LibraryRead("checks that the inverse exists", "use torch.linalg.inv_ex(...).inverse")
 
 
 def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
-    if call.name not in BATCH_NORMS or not isinstance(call.receiver, Instance):
+    if not isinstance(call.receiver, Instance):
         return None
     if call.receiver.attributes.get("momentum") is not NONE:
         return None
@@ -112,8 +112,6 @@ def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
 
 
 def _synchronised_log(call: LibraryCall) -> LibraryRead | None:
-    if call.name not in LOGS:
-        return None
     on_step_at, sync_dist_at = LOGS[call.name]
     on_step = call.argument(on_step_at, "on_step")
     if constant(call.argument(sync_dist_at, "sync_dist")) is not True or constant(on_step) is False:
@@ -132,12 +130,21 @@ def _by_default(call: LibraryCall, keyword: str, default: bool, position: int = 
     return constant(value) is default
 
 
-_TESTS: tuple[Callable[[LibraryCall], LibraryRead | None], ...] = (
-    _distribution,
-    _causal_mask,
-    _gaussian,
-    _anomaly,
-    _inverse,
-    _cumulative_norm,
-    _synchronised_log,
-)
+Test = Callable[["LibraryCall"], "LibraryRead | None"]
+_TESTS: dict[str, Test] = {
+    **dict.fromkeys(MASKS, _causal_mask),
+    **dict.fromkeys(GAUSSIAN, _gaussian),
+    SWITCH_ANOMALY: _anomaly,
+    DETECT_ANOMALY: _anomaly,
+    **dict.fromkeys(INVERSES, _inverse),
+    **dict.fromkeys(BATCH_NORMS, _cumulative_norm),
+    **dict.fromkeys(LOGS, _synchronised_log),
+}
+
+
+def _test_of(name: str) -> Test | None:
+    """What tells whether a call of this name reads."""
+    package, _, last = name.rpartition(".")
+    if last in VALIDATING and f"{package}.".startswith("torch.distributions."):
+        return _distribution
+    return _TESTS.get(name)

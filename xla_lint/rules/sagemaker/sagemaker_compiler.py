@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import numbers, table
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
 from xla_lint.program.values import Instance, Mapping
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Severity
+from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of
 from xla_lint.rules.sagemaker.sagemaker_version import no_image
 
@@ -23,7 +22,7 @@ XLA_LAUNCHER_SINCE = {"pytorch": (1, 12), "huggingface": (1, 11)}
 """The PyTorch release from which the compiler is launched by `pytorchxla`, by estimator (`TrainingCompilerConfig`)."""
 
 
-class SagemakerCompiler(Rule):
+class SagemakerCompiler(EstimatorRule):
     """A Training Compiler job that is refused, or that does not compile.
 
     ## What it does
@@ -62,8 +61,6 @@ class SagemakerCompiler(Rule):
     number = "9795"
     severity = Severity.ERROR
     message = "the Training Compiler does not take this estimator: %(problem)s; %(remedy)s"
-    listens = (LibraryCall,)
-    domain = Domain.SAGEMAKER
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report estimators that the compiler refuses or does not compile."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.sagemaker import numbers, table
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
 from xla_lint.program.values import NONE, Mapping, Number, Text
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import Confidence, Severity
+from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ DISPATCHES_ITSELF = (b"SM_HOSTS", b"SM_CURRENT_HOST", b"resourceconfig.json", b"
 """A script that speaks of these finds the other instances without a launcher, or starts one."""
 
 
-class SagemakerDistribution(Rule):
+class SagemakerDistribution(EstimatorRule):
     """The `distribution` of an estimator names no launcher, or not the one that was meant.
 
     ## What it does
@@ -66,8 +65,6 @@ class SagemakerDistribution(Rule):
     number = "9791"
     severity = Severity.ERROR
     message = "this estimator does not launch what it should: %(problem)s; %(remedy)s"
-    listens = (LibraryCall,)
-    domain = Domain.SAGEMAKER
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report estimators whose launcher will not run."""

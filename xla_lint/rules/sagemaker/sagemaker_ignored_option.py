@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import MPI_LAUNCHERS
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
 from xla_lint.program.values import NONE, Mapping, Number, Text
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Severity
+from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 ALL_GATHER = "SMDATAPARALLEL_OPTIMIZE_SDP"
 
 
-class SagemakerIgnoredOption(Rule):
+class SagemakerIgnoredOption(EstimatorRule):
     """An option of a launch script that nothing reads.
 
     ## What it does
@@ -53,8 +52,6 @@ class SagemakerIgnoredOption(Rule):
     number = "9792"
     severity = Severity.WARNING
     message = "%(option)s has no effect here: %(why)s; %(remedy)s"
-    listens = (LibraryCall,)
-    domain = Domain.SAGEMAKER
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report options that are dropped."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import table
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Severity
+from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from xla_lint.rules.sagemaker.estimator import Estimator
 
 
-class SagemakerInstance(Rule):
+class SagemakerInstance(EstimatorRule):
     """An instance type on which the launcher or the compiler does not run.
 
     ## What it does
@@ -43,8 +42,6 @@ class SagemakerInstance(Rule):
     number = "9793"
     severity = Severity.ERROR
     message = "%(what)s does not run on '%(type)s': %(effect)s; use %(types)s"
-    listens = (LibraryCall,)
-    domain = Domain.SAGEMAKER
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report instance types that are not supported."""

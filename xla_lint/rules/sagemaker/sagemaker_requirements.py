@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import NOT_IN_COMPILER_IMAGE, NOT_IN_IMAGE
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import Confidence, Severity
+from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from xla_lint.rules.sagemaker.estimator import Estimator
 
 
-class SagemakerRequirements(Rule):
+class SagemakerRequirements(EstimatorRule):
     """The entry script imports what the training image does not hold.
 
     ## What it does
@@ -54,8 +53,6 @@ class SagemakerRequirements(Rule):
     number = "9796"
     severity = Severity.WARNING
     message = "'%(script)s' imports %(package)s, which the training image lacks, and %(why)s; %(remedy)s"
-    listens = (LibraryCall,)
-    domain = Domain.SAGEMAKER
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report entry scripts whose packages nobody installs."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import numbers, table
 from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
-from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.sagemaker.estimator import ESTIMATORS, estimator_of, removed
+from xla_lint.rules.base import Severity
+from xla_lint.rules.sagemaker.base import EstimatorRule
+from xla_lint.rules.sagemaker.estimator import estimator_of, removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ REQUIRED = {
 """What must be given where `image_uri` is not."""
 
 
-class SagemakerVersion(Rule):
+class SagemakerVersion(EstimatorRule):
     """Versions that do not go together: no image holds them, or the launcher refuses them.
 
     ## What it does
@@ -59,12 +59,10 @@ class SagemakerVersion(Rule):
     number = "9794"
     severity = Severity.ERROR
     message = "%(problem)s; %(remedy)s"
-    listens = (LibraryCall,)
-    domain = Domain.SAGEMAKER
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report versions that do not go together."""
-        if isinstance(event, LibraryCall) and event.name in ESTIMATORS and removed(self.program):
+        if isinstance(event, LibraryCall) and removed(self.program):
             yield self.finding(
                 event.node,
                 problem=f"{event.name} was removed in sagemaker 3, which this project asks for",

@@ -55,9 +55,14 @@ class DynamicGenerate(Rule):
     )
     listens = (LibraryCall,)
 
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Generation by a model."""
+        return call == "transformers.PreTrainedModel.generate"
+
     def check(self, event: Event) -> Iterator[Finding]:
         """Report generation on the device without a static cache."""
-        if not isinstance(event, LibraryCall) or event.name != "transformers.PreTrainedModel.generate":
+        if not isinstance(event, LibraryCall):
             return
         model, cache = event.receiver, event.kwargs.get("cache_implementation")
         if not isinstance(model, Instance) or model.place is not Place.DEVICE:

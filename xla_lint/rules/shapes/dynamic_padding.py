@@ -11,6 +11,7 @@ from xla_lint.rules.shapes.padding import (
     COLLATORS,
     FLATTENING,
     LANGUAGE_MODELING,
+    SIGNATURES,
     Style,
     leaves_rows_ragged,
     may_have_one_length,
@@ -68,6 +69,11 @@ class DynamicPadding(Rule):
     message = "'%(call)s' %(does)s%(where)s: the step is compiled again for every new length%(bound)s; %(advice)s"
     listens = (LibraryCall, HandPadding)
     costs = (Counter.COMPILES,)
+
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Whatever pads."""
+        return call == PAD_SEQUENCE or call in SIGNATURES
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report padding to the longest row of a batch."""

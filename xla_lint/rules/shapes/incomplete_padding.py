@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.events import LibraryCall
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.shapes.padding import COLLATORS, TOKENIZERS, Style, is_prompt, padding_of, repeated
+from xla_lint.rules.shapes.padding import COLLATORS, SIGNATURES, TOKENIZERS, Style, is_prompt, padding_of, repeated
 from xla_lint.rules.wording import where
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ class IncompletePadding(Rule):
     severity = Severity.WARNING
     message = 'padding="max_length" may not give one length%(where)s: %(problem)s; add %(missing)s'
     listens = (LibraryCall,)
+
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Whatever pads."""
+        return call in SIGNATURES
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report padding to a length that is not enforced or not set."""

@@ -1,0 +1,20 @@
+"""What the rules about SageMaker share: they judge the estimators of launch scripts."""
+
+from __future__ import annotations
+
+from xla_lint.program.events import LibraryCall
+from xla_lint.program.scope import Domain
+from xla_lint.rules.base import Rule
+from xla_lint.rules.sagemaker.estimator import ESTIMATORS
+
+
+class EstimatorRule(Rule):
+    """A rule about estimators."""
+
+    listens = (LibraryCall,)
+    domain = Domain.SAGEMAKER
+
+    @classmethod
+    def hears(cls, call: str) -> bool:
+        """Estimators alone."""
+        return call in ESTIMATORS
