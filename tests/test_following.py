@@ -299,6 +299,155 @@ CASES = {
             update(stack(torch.ones(2, 4, device=device)))
             torch_xla.sync()
     """,
+    "a model from elsewhere is moved twice": """
+        from zoo import pick
+
+        other = pick("small").to(device)
+        steps = torch.optim.SGD(other.parameters(), lr=0.1)
+        other.load_state_dict(torch.load("small.pt"))
+        other = other.to(device)
+        for x in loader:
+            other(x).mean().backward()
+            steps.step()
+            steps.zero_grad()
+    """,
+    "what the device is called decides": """
+        def on_tpu(where):
+            return str(where).startswith("xla")
+
+        checks = not on_tpu(device)
+        for x in loader:
+            loss = update(x)
+            if checks and loss.isnan().any():
+                continue
+            if "xla" not in str(device) or any(p.is_cuda for p in model.parameters()):
+                print(loss.item())
+            if on_tpu(device):
+                print(loss.item())  # expect: xla-value-read
+    """,
+    "a model knows whether it trains": """
+        class Watched(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Linear(4, 4)
+
+            def forward(self, x):
+                if not self.training:
+                    print(x.sum().item())
+                if self.training:
+                    print(x.mean().item())  # expect: xla-value-read
+                return self.inner(x)
+
+        watched = Watched().to(device).train()
+        for x in loader:
+            watched(x).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    """,
+    "the state of an optimizer": """
+        for x in loader:
+            update(x)
+            for number, values in optimizer.state_dict()["state"].items():
+                print(number, list(values))
+                for name, value in values.items():
+                    print(name, value)  # expect: xla-late-read
+    """,
+    "operators of one's own": """
+        class Meter:
+            def __init__(self):
+                self.total, self.last = 0.0, torch.zeros(2, device=device)
+
+            def __iadd__(self, loss):
+                self.total += loss.item()  # expect: xla-value-read
+                return self
+
+            def __lshift__(self, loss):
+                print(loss)  # expect: xla-print-tensor
+                return self
+
+            def __lt__(self, loss):
+                return self.total < float(loss)  # expect: xla-value-read
+
+            def __contains__(self, loss):
+                return loss.item() == self.total  # expect: xla-value-read
+
+            def __str__(self):
+                return f"{self.total:.3f}"
+
+        class Quiet:
+            def __init__(self, loss):
+                self.loss = loss
+
+        @dataclass
+        class Loud:
+            loss: torch.Tensor
+
+        meter = Meter()
+        for x in loader:
+            meter += update(x)
+            meter << update(x)
+            if meter > 3 or meter < update(x) or update(x) in meter:
+                break
+            print(meter, Quiet(update(x)))
+            print(Loud(update(x)))  # expect: xla-print-tensor
+    """,
+    "a batch of tensors and texts": """
+        def choose(v):
+            return v.to(device) if torch.is_tensor(v) else v
+
+        for row in DataLoader(texts, batch_size=8, drop_last=True):  # expect: xla-unwrapped-loader
+            batch = {k: v.to(device) if hasattr(v, "to") else v for k, v in row.items()}
+            named = {k: choose(v) for k, v in row.items()}
+            loss = update(batch["x"])
+            print(batch["name"], named["name"])
+            print([v for v in (loss, 3) if isinstance(v, int)])
+            print({k: v for k, v in {"loss": loss, "n": 3}.items() if isinstance(v, (int, float))})
+            print(batch["x"].item(), loss)  # expect: xla-late-read, xla-print-tensor
+            torch_xla.sync()
+    """,
+    "what happens once": """
+        WINDOWS = {}
+
+        def window(size):
+            if size not in WINDOWS:
+                WINDOWS[size] = torch.ones(1, size).to(device)
+            return WINDOWS[size]
+
+        for x in loader:
+            loss = update(x * window(4))
+            if loss.isnan():  # expect: xla-tensor-branch
+                print(loss.item())
+                raise FloatingPointError(f"loss is {loss}")
+            try:
+                if x.shape[0] > 2:
+                    print(loss.item())  # expect: xla-value-read
+                    raise ValueError
+            except ValueError:
+                pass
+    """,
+    "the rows of a beam are put in another order": """
+        with torch.no_grad():
+            beams = torch.zeros(3, 1, dtype=torch.long, device=device)
+            kept = torch.zeros(3, 1, dtype=torch.long, device=device)
+            last = torch.zeros(3, 8, device=device)
+            for _ in range(9):
+                rows, words = model(last[:, -4:]).topk(3).indices.unbind(-1)[:2]
+                beams = torch.cat([beams[rows], words[:, None]], dim=1)  # expect: xla-growing-tensor
+                kept = torch.cat([kept.index_select(0, rows), words[:, None]], dim=1)  # expect: xla-growing-tensor
+                last = torch.cat([last[:, 1:], words[:, None]], dim=1)
+                torch_xla.sync()
+    """,
+    "a patch made where the image is": """
+        def erase(image):
+            where = image.device
+            image[:, 0:2] = torch.empty(2, 2, device=where).normal_()
+            return image
+
+        for wide in (True, False):
+            for x in loader:
+                image = x if wide else torch.zeros(2, 4)
+                update(erase(image))
+    """,
     "a schedule that converts its metric": """
         schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
         for x in loader:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.events import CallSite, Context, Guard, RankIndex
+from xla_lint.program.events import CallSite, Context, Guard, How, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.faults import Boundary
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
@@ -32,6 +32,8 @@ from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.values import (
+    DEVICE_TYPES,
+    FACT,
     NO_TRAITS,
     NONE,
     NUMBER,
@@ -68,7 +70,6 @@ if TYPE_CHECKING:
     from xla_lint.program.project import Project
     from xla_lint.program.scope import Version
 
-DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
 PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
 """The tensors that layers of `torch.nn` keep under these names."""
 CONFIGURATIONS = frozenset({"config", "generation_config"})
@@ -376,6 +377,9 @@ class Calls(Expressions):
         instance = Instance(cls, library_base(cls), place=place, model=model, node=arguments.node)
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
+            after = self.member(cls, "__post_init__")
+            if isinstance(after, Function):
+                self.call_function(bound_to(after, instance), Arguments(arguments.node, []))
         init = self.member(cls, "__init__")
         if isinstance(init, Function):
             self.call_function(bound_to(init, instance), arguments)
@@ -423,6 +427,38 @@ class Calls(Expressions):
         if result is UNKNOWN:
             return call_method(self, instance, "__call__", arguments)
         return result
+
+    def read(
+        self, node: nodes.NodeNG, subject: nodes.NodeNG | None, value: Value, how: How, spelled: str, **more: Any
+    ) -> bool:
+        """Let the host ask for a value. An object of the project is formatted as its own method says.
+
+        What may be a text is no tensor where nothing is asked for that only tensors have.
+        """
+        if how in (How.FORMAT, How.BRANCH) and any(isinstance(option, Text) for option in options(value)):
+            return False
+        if how is not How.FORMAT:
+            return super().read(node, subject, value, how, spelled, **more)
+        found = False
+        for option in options(value):
+            shown = self._shown(option, node, spelled)
+            found |= super().read(node, subject, option if shown is None else shown, how, spelled, **more)
+        return found
+
+    def _shown(self, value: Value, node: nodes.NodeNG, spelled: str) -> Value | None:
+        """What formatting an object of the project formats in turn; None for other values."""
+        if not isinstance(value, Instance) or value.cls is None or value.model:
+            return None
+        if value.cls.fields is None and not all(isinstance(base, Class) for base in lineage(value.cls)):
+            return None
+        names = ("__format__", "__str__", "__repr__") if spelled == "f-string" else ("__str__", "__repr__")
+        for name in names:
+            method = self.member(value.cls, name)
+            if isinstance(method, Function):
+                given: list[Value] = [TEXT] if name == "__format__" else []
+                self.call_function(bound_to(method, value), Arguments(node, given))
+                return NONE
+        return Sequence(list(value.attributes.values())) if value.cls.fields is not None else NONE
 
     # Attributes.
 
@@ -513,6 +549,8 @@ class Calls(Expressions):
             return Sequence(None, SHAPE, True)
         if name == "device":
             return Device(value.place, value.sure)
+        if name in ("is_cuda", "is_xla") and value.place is Place.DEVICE:
+            return Number(name == "is_xla", traits=FACT)
         if name in METADATA_ATTRIBUTES:
             return SHAPE
         if name == "grad":

@@ -74,6 +74,8 @@ class Machine(ABC):
         self.calls: list[CallSite] = []
         self.tests: list[int] = []
         """For each test whose branch is being run, how many loops were around it."""
+        self.catching = 0
+        """How many `try` statements with handlers are around."""
         self.closure = False
         self.callback = False
         self.in_forward = False

@@ -13,6 +13,7 @@ from xla_lint.program.values import (
     Instance,
     Loader,
     Mapping,
+    Move,
     Name,
     Number,
     Sequence,
@@ -50,8 +51,9 @@ def bound_to(function: Function, receiver: Value) -> Function:
 
 
 def model_on_device(value: Tensor) -> Instance:
-    """The model that an unsettled value turned out to be."""
-    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
+    """The model that an unsettled value, which a move gave, turned out to be."""
+    moves = (Move(value.line, value.place, 0),)
+    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False, moves=moves)
 
 
 def lineage(cls: Class) -> list[Value]:

@@ -69,6 +69,10 @@ NONE = _Nothing()
 """Python's None."""
 
 
+DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
+"""The type of a `torch.device` there."""
+
+
 class Trait(enum.Enum):
     """What is known of a number that decides something."""
 
@@ -85,6 +89,7 @@ class Trait(enum.Enum):
 
 
 NO_TRAITS: frozenset[Trait] = frozenset()
+FACT = frozenset({Trait.FACT})
 NO_LOOPS: frozenset[Loop] = frozenset()
 NO_SITES: frozenset[Any] = frozenset()
 NO_ORIGINS: frozenset[Origin] = frozenset()
