@@ -24,9 +24,11 @@ from xla_lint.program.objects import (
     differs_between_replicas,
     is_enumeration,
     is_model,
+    is_unsettled,
     library_base,
     lineage,
     model_on_device,
+    settled,
 )
 from xla_lint.program.optimizers import gradient_of
 from xla_lint.program.ranks import attribute_of, limits_to_one
@@ -273,6 +275,9 @@ class Calls(Expressions):
             bound[spec.kwarg] = Mapping(
                 keywords, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
             )
+        for name, value in bound.items():
+            if function.frame.facts is not None and is_unsettled(value):
+                bound[name] = settled(value, function.frame.facts.uses(function.node).get(name))
         return bound
 
     def hand_over(self, arguments: Arguments) -> None:
@@ -579,19 +584,16 @@ class Calls(Expressions):
         """Set an attribute of an object."""
         for option in options(owner):
             if isinstance(option, Instance):
-                if isinstance(value, Tensor) and value.unsettled:
+                if isinstance(value, (Tensor, Choice)):
                     scope = self.frame.owner.node if self.frame.owner is not None else (self.frame.node or self.module)
                     value = self.settle(value, f"self.{name}", scope)
                 if isinstance(value, Number) and option.cls is not None and name in self.counters(option.cls):
                     value = Number(None, value.loops | frozenset(self.loops), value.traits)
                 self.store.put(option.attributes, name, as_setting(value))
 
-    def settle(self, value: Tensor, path: str, scope: nodes.NodeNG) -> Value:
+    def settle(self, value: Value, path: str, scope: nodes.NodeNG) -> Value:
         """Decide by the use of a name or attribute what an unknown value that was moved to the device is."""
-        use = self.uses(scope).get(path)
-        if use is not None and (use.is_model or use.called):
-            return model_on_device(value)
-        return value.like(unsettled=False)
+        return settled(value, self.uses(scope).get(path)) if is_unsettled(value) else value
 
     def counters(self, cls: Class) -> frozenset[str]:
         """The attributes that the methods of a class and of its bases count up or down."""

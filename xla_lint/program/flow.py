@@ -199,7 +199,7 @@ class Flow(Calls):
     def _bind_name(self, target: nodes.AssignName, value: Value) -> None:
         if value is UNKNOWN and self.frame.node is not None:
             value = self.by_use(target)
-        elif isinstance(value, Tensor) and value.unsettled:
+        elif isinstance(value, (Tensor, Choice)):
             value = self.settle(value, target.name, self.frame.node or self.module)
         frame = self.frame.outside.get(target.name)
         if frame is not None:
