@@ -421,6 +421,8 @@ class Calls(Expressions):
     # Attributes.
 
     def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
+        if value is UNKNOWN or value is NONE:
+            return UNKNOWN
         if isinstance(value, Name):
             return Name(canonical(f"{value.dotted}.{name}"))
         if isinstance(value, Instance):
@@ -448,8 +450,6 @@ class Calls(Expressions):
             return value.host.batch_size or UNKNOWN
         if isinstance(value, Function):
             return TEXT if name in ("__name__", "__doc__", "__qualname__") else UNKNOWN
-        if value is UNKNOWN or value is NONE:
-            return UNKNOWN
         return Method(value, name)
 
     def _instance_attribute(self, value: Instance, name: str, node: nodes.NodeNG) -> Value:
