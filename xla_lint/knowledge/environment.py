@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 
 from xla_lint.knowledge.releases import Release, release
+from xla_lint.knowledge.tables import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,6 @@ class Variable:
 @functools.cache
 def variables() -> tuple[Variable, ...]:
     """Every variable of the table."""
-    text = resources.files("xla_lint").joinpath("knowledge/environment.json").read_text(encoding="utf-8")
     return tuple(
         Variable(
             row.get("name") or row["prefix"],
@@ -45,7 +43,7 @@ def variables() -> tuple[Variable, ...]:
             release(row["ignored"]) if "ignored" in row else None,
             row.get("use", ""),
         )
-        for row in json.loads(text)["variables"]
+        for row in load("environment")["variables"]
     )
 
 

@@ -468,6 +468,8 @@ class Calls(Expressions):
     # Attributes.
 
     def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
+        if value is UNKNOWN or value is NONE:
+            return UNKNOWN
         if isinstance(value, Name):
             return Name(canonical(f"{value.dotted}.{name}"))
         if isinstance(value, Instance):
@@ -501,8 +503,6 @@ class Calls(Expressions):
             return TEXT if name in ("__name__", "__doc__", "__qualname__") else UNKNOWN
         if isinstance(value, (Text, Number)) and name == "value":
             return value
-        if value is UNKNOWN or value is NONE:
-            return UNKNOWN
         return Method(value, name)
 
     def _member_attribute(self, value: Member, name: str, node: nodes.NodeNG) -> Value:

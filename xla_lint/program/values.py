@@ -629,11 +629,14 @@ _MERGERS: dict[type[Value], Callable[[Any, Any], Value | None]] = {
 }
 
 
+HOLDERS = (Choice, Sequence, Mapping, Instance)
+
+
 def tensors_in(value: Value, depth: int = 4) -> Iterable[Tensor]:
     """The tensors that a value holds, through containers and plain objects."""
     if isinstance(value, Tensor):
         yield value
-    elif depth == 0:
+    elif depth == 0 or not isinstance(value, HOLDERS):
         return
     elif isinstance(value, Choice):
         for option in value.options:
