@@ -309,6 +309,80 @@ CASES = {
             torch_xla.sync()
             schedule.step(loss)  # expect: xla-late-read
     """,
+    "an inner loop that is unrolled into the step": """
+        class Agent:
+            def __init__(self):
+                self.net = nn.Linear(4, 4).to(device)
+                self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+            def update(self, x, shift):
+                self.optimizer.zero_grad()
+                self.net(torch.roll(x, shift, 0)).mean().backward()  # expect: xla-changing-constant
+                self.optimizer.step()
+
+        agents = {"a": Agent(), "b": Agent()}
+        nets = [nn.Linear(4, 4).to(device) for _ in range(3)]
+        optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+        CRITICS = 5
+        for number in range(90):
+            x = torch.ones(2, 4, device=device)
+            for agent in agents.values():
+                agent.update(x, number)
+            torch_xla.sync()
+        for _ in range(90):
+            for _ in range(CRITICS):
+                update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for _ in range(90):
+            with torch_xla.step():
+                for net, stepper in zip(nets, optimizers):
+                    for x in (torch.ones(2, 4, device=device), torch.zeros(2, 4, device=device)):
+                        stepper.zero_grad()
+                        net(x).mean().backward()
+                        stepper.step()
+        for _ in range(90):  # expect: xla-missing-sync
+            for agent in agents.values():
+                agent.update(torch.ones(2, 4, device=device), 1)
+    """,
+    "an inner loop that is the step loop": """
+        for _ in range(5):
+            for x in [torch.ones(2, 4, device=device)] * 90:  # expect: xla-missing-sync
+                update(x)
+            torch_xla.sync()
+        for _ in range(5):
+            for _ in range(90):  # expect: xla-missing-sync
+                update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for _ in range(5):
+            for _ in range(4):  # expect: xla-missing-sync
+                update(torch.ones(2, 4, device=device))
+            for _ in range(90):
+                update(torch.ones(2, 4, device=device))
+                torch_xla.sync()
+            torch_xla.sync()
+        for net in [model, nn.Linear(4, 4).to(device)]:
+            for x in DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True):  # expect: xla-missing-sync
+                net(x.to(device)).mean().backward()
+            torch_xla.sync()
+    """,
+    "the last steps of an epoch come after its loop": """
+        for epoch in range(9):
+            for number, x in enumerate(loader):
+                loss = model(x).mean()
+                loss.backward()
+                if number % 4 == 0:
+                    optimizer.step()
+            optimizer.step()
+            torch_xla.sync()
+            print(loss.item())
+        for number in range(90):
+            for x in [torch.ones(2, 4, device=device)] * 90:
+                loss = model(x).mean()
+                loss.backward()
+            optimizer.step()
+            torch_xla.sync()
+            print(loss.item())  # expect: xla-late-read
+    """,
 }
 
 

@@ -419,10 +419,9 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
     """Methods of dicts."""
     assert isinstance(receiver, Mapping)
     everything = [*receiver.entries.values(), *([receiver.element] if receiver.element is not None else [])]
-    if name == "values":
-        return Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
-    if name == "items":
-        return Stream(UNKNOWN, pieces=(Sequence(None, TEXT), Sequence(None, join_all(everything))))
+    if name in ("values", "items"):
+        values = Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
+        return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, TEXT), values))
     if name == "keys":
         return Sequence(None, TEXT)
     if name in ("get", "pop", "setdefault"):
