@@ -383,6 +383,27 @@ CASES = {
             torch_xla.sync()
             print(loss.item())  # expect: xla-late-read
     """,
+    "a generator that cuts its own steps": """
+        @torch.no_grad()
+        def decode(x):
+            tokens = torch.zeros(4, 9, device=device)
+            for position in range(9):
+                tokens[:, position] = model(x).sum(-1)  # expect: xla-changing-constant
+                torch_xla.sync()
+                yield tokens
+
+        @torch.no_grad()
+        def extend(x):
+            while True:
+                x = torch.cat([x, model(x)])  # expect: xla-growing-tensor
+                torch_xla.sync()
+                yield x
+
+        for tokens in decode(torch.ones(4, 4, device=device)):
+            print(tokens.shape)
+        for tokens in extend(torch.ones(4, 4, device=device)):
+            print(tokens.shape)
+    """,
 }
 
 

@@ -217,11 +217,9 @@ class Loop:
     @property
     def changes_graphs(self) -> bool:
         """True where each iteration is a graph of its own, so that what changes between them is compiled anew."""
-        if self.feeds is not None:
-            return self.feeds.changes_graphs
-        if self.form is not Form.LOOP:
+        if self.form is not Form.LOOP or (self.is_step and self.is_cut):
             return True
-        return self.is_step and self.is_cut
+        return self.feeds is not None and self.feeds.changes_graphs
 
     def describe(self) -> str:
         """Where the code runs, as a message says it."""
