@@ -60,6 +60,15 @@ def agrees(code: str) -> None:
 SAMPLERS = {
     "batches of all rows": ("data.BatchSampler(data.SequentialSampler(rows), 8, True)", True),
     "batches of random rows": ("data.BatchSampler(sampler=data.RandomSampler(rows), batch_size=8)", True),
+    "rows drawn by weights": ("data.BatchSampler(data.WeightedRandomSampler(build(rows), len(rows)), 8, True)", True),
+    "a part of the rows drawn by weights": (
+        "data.BatchSampler(data.WeightedRandomSampler(build(rows), 64 // xr.world_size()), 8, True)",
+        False,
+    ),
+    "rows drawn by weights of one's own": (
+        "data.BatchSampler(data.WeightedRandomSampler(build(index), 64), 8, True)",
+        False,
+    ),
     "batches of one's own rows": ("data.BatchSampler(data.DistributedSampler(rows, 8, index), 8, True)", False),
     "batches of an unknown sampler": ("data.BatchSampler(build(rows), 8, True)", False),
     "an unknown sampler": ("build(rows)", False),
@@ -240,7 +249,10 @@ CHOICES = {
     "a test of the batch": ("if (y > 0).any():\n    seen += 1", False),
     "a test of a row's value": ("if y[0, 0] > 0:\n    continue", False),
     "a test of the loss": ("if seen > 3:\n    break", True),
-    "a sum for a report": ("seen += int(y.sum())", True),
+    "a sum for a report": ("seen += int(y.sum())", False),
+    "values in a list": ("names = y.tolist()", False),
+    "an array": ("names = y.numpy()", False),
+    "a sum for a report now and then": ("seen += 1\nif seen % 10 == 0:\n    print(y.sum())", True),
 }
 
 
@@ -259,6 +271,21 @@ for x, y in host():{expect}
     optimizer.step()
     torch_xla.sync()
 """
+    )
+
+
+def test_batches_that_are_moved_once() -> None:
+    agrees(
+        """\
+        kept = []
+        for x, y in host():
+            kept.append((x.to(device), y.to(device)))
+        for x, y in kept + [(x.to(device), y.to(device)) for x, y in host()]:
+            optimizer.zero_grad()
+            mse_loss(model(x), y).backward()
+            optimizer.step()
+            torch_xla.sync()
+        """
     )
 
 

@@ -89,7 +89,7 @@ class Loop:
     moved: bool = False
     """A batch of a plain loader is moved to the device by hand."""
     chosen: bool = False
-    """Values of a plain loader's batch decide on the host what is done in an iteration."""
+    """Values of a plain loader's batch are used on the host in every iteration."""
     sure: bool = True
     """False where no caller is in sight, so that what runs in it is told by use alone."""
     carries: bool = False
@@ -156,8 +156,13 @@ class Loop:
 
     @property
     def drives(self) -> bool:
-        """True where the body's own work shows that an iteration is a step, or part of one."""
-        return self.trains or self.wrapped or (self.loader is not None and (self.model or self.moved))
+        """True where the body's own work shows that an iteration is a step, or part of one.
+
+        A loop that only moves the batches of a loader to the device prepares the data of the steps.
+        """
+        if self.trains or self.wrapped:
+            return True
+        return self.loader is not None and (self.model or (self.moved and (self.computes or self.opaque)))
 
     @property
     def is_step(self) -> bool:

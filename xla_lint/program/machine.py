@@ -310,8 +310,7 @@ class Machine(ABC):
         found = False
         for tensor in tensors_in(value):
             if tensor.place is not Place.DEVICE:
-                if how is How.BRANCH:
-                    self.decide_on_host(tensor)
+                self.use_on_host(tensor)
                 continue
             found = True
             pending = self.is_pending(tensor)
@@ -355,12 +354,15 @@ class Machine(ABC):
             )
         return found
 
-    def decide_on_host(self, tensor: Tensor) -> None:
-        """Note that values of a plain loader's batch decide on the host what is done."""
-        if tensor.place is Place.HOST and tensor.fed:
-            around = next((loop for loop in reversed(self.loops) if loop.loader is not None), None)
-            if around is not None:
-                around.chosen = True
+    def use_on_host(self, tensor: Tensor) -> None:
+        """Note the loop in which values of a plain loader's batch are used on the host every time."""
+        if tensor.place is not Place.HOST or not tensor.fed:
+            return
+        for depth in range(len(self.loops), 0, -1):
+            if self.loops[depth - 1].loader is not None:
+                periodic = any(held.guard is Guard.PERIODIC and held.depth >= depth for held in self.here.held)
+                self.loops[depth - 1].chosen |= not periodic
+                return
 
     def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
         """Cut the graph."""

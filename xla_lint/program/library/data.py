@@ -260,6 +260,8 @@ def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         made.attributes["*source"] = arguments.get(0) or UNKNOWN
     elif last == "BatchSampler":
         made.attributes[SAMPLER] = arguments.get(0, "sampler") or UNKNOWN
+    elif last == "WeightedRandomSampler":
+        made.attributes["*rows"] = arguments.get(1, "num_samples") or UNKNOWN
     elif last == "DistributedSampler" and (shuffle := arguments.get(3, "shuffle")) is not None:
         made.attributes["shuffle"] = shuffle
     if last != "TensorDataset":

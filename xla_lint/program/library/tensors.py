@@ -84,6 +84,7 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         forced = arguments.keywords.get("force")
         if isinstance(forced, Number) and forced.const:
             machine.read(node, subject, receiver, How.VALUE, ".numpy(force=True)", materialises=True)
+        machine.use_on_host(receiver)
         return UNKNOWN
     if name in ("to", "type", "xpu", "cuda"):
         return move(machine, receiver, name, arguments)

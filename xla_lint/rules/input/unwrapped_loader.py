@@ -39,9 +39,11 @@ class UnwrappedLoader(Rule):
     Then drop the `.to(device)` calls and the barrier at the end of the step.
 
     ## When it is fine
-    Where a part of the batch must stay on the host, or a batch is changed there just before the step. A loop in which
-    the host chooses by values of the batch (`if labels.any()`) is not reported: on the device each such test would be a
-    read. Neither are loaders that Accelerate, Lightning or the Trainer of Transformers wrap.
+    Where a part of the batch is used on the host, or a batch is changed there just before the step. A loop in which the
+    host uses values of the batch every step is not reported, whether it chooses by them (`if labels.any()`), converts
+    them (`.item()`, `.tolist()`, `.numpy()`, `int(...)`) or prints them: on the device each such use would be a read.
+    Nor is a loop that only moves the batches, so that later steps find them on the device, or one whose loader
+    Accelerate, Lightning or the Trainer of Transformers wrap.
     """
 
     symbol = "xla-unwrapped-loader"
