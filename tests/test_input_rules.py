@@ -36,6 +36,7 @@ from torch.utils import data
 
 device = torch_xla.device()
 rows = data.TensorDataset(torch.randn(64, 4), torch.randn(64, 1))
+weighted = data.TensorDataset(torch.randn(64, 4), torch.randn(64, 1), torch.rand(64))
 model = nn.Linear(4, 1).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
@@ -249,10 +250,12 @@ CHOICES = {
     "a test of the batch": ("if (y > 0).any():\n    seen += 1", False),
     "a test of a row's value": ("if y[0, 0] > 0:\n    continue", False),
     "a test of the loss": ("if seen > 3:\n    break", True),
-    "a sum for a report": ("seen += int(y.sum())", False),
-    "values in a list": ("names = y.tolist()", False),
-    "an array": ("names = y.numpy()", False),
-    "a sum for a report now and then": ("seen += 1\nif seen % 10 == 0:\n    print(y.sum())", True),
+    "a sum for a report": ("seen += int(y.sum())", True),
+    "a sum of a part that is not moved": ("seen += int((w < 0.9).sum())", False),
+    "a part of the batch in a list": ("names = w.tolist()", False),
+    "an array": ("names = w.numpy()", False),
+    "a part that meets what was fetched": ("seen += (model(x.to(device)).cpu() == w).sum().item()", True),
+    "a sum for a report now and then": ("seen += 1\nif seen % 10 == 0:\n    print(w.sum())", True),
 }
 
 
@@ -263,7 +266,7 @@ def test_batches_that_the_host_chooses_by(statement: str, reported: bool) -> Non
     agrees(
         f"""\
 seen = 0
-for x, y in host():{expect}
+for x, y, w in data.DataLoader(weighted, batch_size=8, drop_last=True):{expect}
 {body}
     x, y = x.to(device), y.to(device)
     optimizer.zero_grad()

@@ -774,6 +774,8 @@ class Expressions(Machine):
         self._feed()
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
+        elif self.rootless:
+            self.opaque()
         return UNKNOWN
 
     def _yield_from(self, node: nodes.YieldFrom) -> Value:

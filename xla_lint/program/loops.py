@@ -12,7 +12,7 @@ from xla_lint.program.values import Choice, Instance, Mapping, Number, Sequence,
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.values import Loader, Value
+    from xla_lint.program.values import Loader, Part, Value
 
 SHORT = 8
 """A loop of at most so many turns may well be meant to be one graph."""
@@ -89,7 +89,11 @@ class Loop:
     moved: bool = False
     """A batch of a plain loader is moved to the device by hand."""
     chosen: bool = False
-    """Values of a plain loader's batch are used on the host in every iteration."""
+    """Values of a plain loader's batch decide on the host what is done in an iteration."""
+    used: set[Part] = field(default_factory=set)
+    """The parts of a plain loader's batch whose values the host asks for in every iteration."""
+    wanted: set[Part] = field(default_factory=set)
+    """The parts of a plain loader's batch that are moved to the device, or used with values fetched from there."""
     sure: bool = True
     """False where no caller is in sight, so that what runs in it is told by use alone."""
     carries: bool = False
@@ -162,7 +166,16 @@ class Loop:
         """
         if self.trains or self.wrapped:
             return True
-        return self.loader is not None and (self.model or (self.moved and (self.computes or self.opaque)))
+        return self.loader is not None and (self.model or self._moves_for_steps)
+
+    @property
+    def _moves_for_steps(self) -> bool:
+        return self.moved and (self.computes or self.opaque or self.feeds is not None)
+
+    @property
+    def has_host_part(self) -> bool:
+        """True where a part of a plain loader's batch is there for the host, which uses it in every iteration."""
+        return self.chosen or bool(self.used - self.wanted)
 
     @property
     def is_step(self) -> bool:
