@@ -404,6 +404,25 @@ CASES = {
         for tokens in extend(torch.ones(4, 4, device=device)):
             print(tokens.shape)
     """,
+    "steps that are listed are periodic": """
+        MILESTONES = {2, 5}
+        for step, x in enumerate(loader):
+            loss = update(x)
+            if step in MILESTONES or step in [step for step in range(0, 90, 30)]:
+                print(loss)  # expect: xla-periodic-read
+            due = step % 10 in (0, 9)
+            if due:
+                print(loss)  # expect: xla-periodic-read
+            if step not in MILESTONES:
+                print(loss)  # expect: xla-print-tensor
+            if step in range(1, 90):
+                print(loss)  # expect: xla-print-tensor
+            match step % 4:
+                case 0 | 1:
+                    print(loss)  # expect: xla-periodic-read
+                case _:
+                    print(loss)  # expect: xla-print-tensor
+    """,
 }
 
 

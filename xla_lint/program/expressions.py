@@ -322,7 +322,7 @@ class Expressions(Machine):
             return Number(None if known is None else known is (op == "is"))
         if op in ("in", "not in"):
             self._membership(node, left_node, left, right)
-            return Number(traits=left.traits & KEPT) if isinstance(left, Number) else NUMBER
+            return one_of(op, left, right) if isinstance(left, Number) else NUMBER
         if isinstance(left, Number) and isinstance(right, Number):
             return compare_numbers(op, left, right)
         tensors = [option for side in (left, right) for option in options(side) if isinstance(option, Tensor)]
@@ -925,6 +925,15 @@ def compare_numbers(op: str, left: Number, right: Number) -> Number:
         const = COMPARISONS[op](left.const, right.const)
         traits |= (left.traits | right.traits) & FACT
     return Number(const, left.loops | right.loops if not counted else frozenset(), traits)
+
+
+def one_of(op: str, left: Number, right: Value) -> Number:
+    """Whether a number is in a container: a number that changes with a loop rarely is one of those that are listed."""
+    if isinstance(right, (Sequence, Mapping)) or right is UNKNOWN:
+        element = element_of(right) if isinstance(right, Sequence) else UNKNOWN
+        listed = element if isinstance(element, Number) else NUMBER
+        return replace(compare_numbers("==" if op == "in" else "!=", left, listed), const=None)
+    return Number(traits=left.traits & KEPT)
 
 
 def truth_of_number(value: Value) -> Truth:
