@@ -423,6 +423,21 @@ CASES = {
                 case _:
                     print(loss)  # expect: xla-print-tensor
     """,
+    "micro-steps that the barrier of the step ends": """
+        for step in range(90):
+            for part in range(4):
+                model(torch.ones(2, 4, device=device)).mean().backward()
+                if part < 3:
+                    torch_xla.sync()
+            optimizer.step()
+            torch_xla.sync()
+        for epoch in range(9):
+            for step in range(90):
+                update(torch.ones(2, 4, device=device))
+                if step % 10 == 0:
+                    torch_xla.sync()  # expect: xla-conditional-sync
+            torch_xla.sync()
+    """,
 }
 
 

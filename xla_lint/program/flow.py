@@ -475,7 +475,7 @@ class Flow(Calls):
         self.exits.pop()
         if loop.wrapped and end is not None:
             self.state = end
-            self.barrier(node, "next()", silent=True)
+            self.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
         if loop.parent is not None and loop.opaque:
             loop.parent.opaque = True
         self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
