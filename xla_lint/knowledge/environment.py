@@ -9,6 +9,9 @@ from importlib import resources
 
 from xla_lint.knowledge.releases import Release, release
 
+OFF = frozenset({"", "0", "false", "False"})
+"""What turns a switch off, as it is without the variable."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -18,6 +21,8 @@ class Variable:
     is_prefix: bool
     values: frozenset[str]
     """The values that are meant; empty: any."""
+    switch: bool
+    """It turns something on; a value of `OFF` asks for nothing."""
     early: bool
     """It must be set before torch_xla is imported."""
     deprecated: Release | None
@@ -28,7 +33,7 @@ class Variable:
     def covers(self, name: str, value: str | None) -> bool:
         """Whether setting a variable to a value (None: unknown) is what is meant."""
         named = name.startswith(self.name) if self.is_prefix else name == self.name
-        return named and (not self.values or value in self.values)
+        return named and (not self.values or value in self.values) and not (self.switch and value in OFF)
 
 
 @functools.cache
@@ -40,6 +45,7 @@ def variables() -> tuple[Variable, ...]:
             row.get("name") or row["prefix"],
             "prefix" in row,
             frozenset(row.get("values", [])),
+            row.get("switch", False),
             row.get("early", False),
             release(row["deprecated"]) if "deprecated" in row else None,
             release(row["ignored"]) if "ignored" in row else None,
