@@ -438,6 +438,18 @@ CASES = {
                     torch_xla.sync()  # expect: xla-conditional-sync
             torch_xla.sync()
     """,
+    "rows of a dataset from the hub": """
+        import datasets
+        rows = datasets.load_dataset("rows")["train"]
+        chosen = rows.select(range(90))
+        for batch in MpDeviceLoader(DataLoader(chosen, batch_size=8), device):  # expect: xla-ragged-batch
+            update(batch["x"])
+        for batch in MpDeviceLoader(
+            DataLoader(rows.select(range(64)).filter(print), batch_size=8),  # expect: xla-ragged-batch
+            device,
+        ):
+            update(batch["x"])
+    """,
 }
 
 

@@ -522,6 +522,8 @@ class Expressions(Machine):
         if isinstance(value, Instance) and value.cls is not None:
             method = self.attribute(value, "__getitem__", node)
             return self.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
+        if isinstance(value, Instance) and value.library.startswith("datasets.") and isinstance(index, Text):
+            return Instance(None, value.library, node=value.node)
         if isinstance(value, Text):
             return TEXT
         if isinstance(value, Name) and value.dotted == ENVIRONMENT:
