@@ -458,6 +458,147 @@ CASES = {
             torch_xla.sync()
             schedule.step(loss)  # expect: xla-late-read
     """,
+    "an inner loop that is unrolled into the step": """
+        class Agent:
+            def __init__(self):
+                self.net = nn.Linear(4, 4).to(device)
+                self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+            def update(self, x, shift):
+                self.optimizer.zero_grad()
+                self.net(torch.roll(x, shift, 0)).mean().backward()  # expect: xla-changing-constant
+                self.optimizer.step()
+
+        agents = {"a": Agent(), "b": Agent()}
+        nets = [nn.Linear(4, 4).to(device) for _ in range(3)]
+        optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+        CRITICS = 5
+        for number in range(90):
+            x = torch.ones(2, 4, device=device)
+            for agent in agents.values():
+                agent.update(x, number)
+            torch_xla.sync()
+        for _ in range(90):
+            for _ in range(CRITICS):
+                update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for _ in range(90):
+            with torch_xla.step():
+                for net, stepper in zip(nets, optimizers):
+                    for x in (torch.ones(2, 4, device=device), torch.zeros(2, 4, device=device)):
+                        stepper.zero_grad()
+                        net(x).mean().backward()
+                        stepper.step()
+        for _ in range(90):  # expect: xla-missing-sync
+            for agent in agents.values():
+                agent.update(torch.ones(2, 4, device=device), 1)
+    """,
+    "an inner loop that is the step loop": """
+        for _ in range(5):
+            for x in [torch.ones(2, 4, device=device)] * 90:  # expect: xla-missing-sync
+                update(x)
+            torch_xla.sync()
+        for _ in range(5):
+            for _ in range(90):  # expect: xla-missing-sync
+                update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for _ in range(5):
+            for _ in range(4):  # expect: xla-missing-sync
+                update(torch.ones(2, 4, device=device))
+            for _ in range(90):
+                update(torch.ones(2, 4, device=device))
+                torch_xla.sync()
+            torch_xla.sync()
+        for net in [model, nn.Linear(4, 4).to(device)]:
+            for x in DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True):  # expect: xla-missing-sync
+                net(x.to(device)).mean().backward()
+            torch_xla.sync()
+    """,
+    "the last steps of an epoch come after its loop": """
+        for epoch in range(9):
+            for number, x in enumerate(loader):
+                loss = model(x).mean()
+                loss.backward()
+                if number % 4 == 0:
+                    optimizer.step()
+            optimizer.step()
+            torch_xla.sync()
+            print(loss.item())
+        for number in range(90):
+            for x in [torch.ones(2, 4, device=device)] * 90:
+                loss = model(x).mean()
+                loss.backward()
+            optimizer.step()
+            torch_xla.sync()
+            print(loss.item())  # expect: xla-late-read
+    """,
+    "a generator that cuts its own steps": """
+        @torch.no_grad()
+        def decode(x):
+            tokens = torch.zeros(4, 9, device=device)
+            for position in range(9):
+                tokens[:, position] = model(x).sum(-1)  # expect: xla-changing-constant
+                torch_xla.sync()
+                yield tokens
+
+        @torch.no_grad()
+        def extend(x):
+            while True:
+                x = torch.cat([x, model(x)])  # expect: xla-growing-tensor
+                torch_xla.sync()
+                yield x
+
+        for tokens in decode(torch.ones(4, 4, device=device)):
+            print(tokens.shape)
+        for tokens in extend(torch.ones(4, 4, device=device)):
+            print(tokens.shape)
+    """,
+    "steps that are listed are periodic": """
+        MILESTONES = {2, 5}
+        for step, x in enumerate(loader):
+            loss = update(x)
+            if step in MILESTONES or step in [step for step in range(0, 90, 30)]:
+                print(loss)  # expect: xla-periodic-read
+            due = step % 10 in (0, 9)
+            if due:
+                print(loss)  # expect: xla-periodic-read
+            if step not in MILESTONES:
+                print(loss)  # expect: xla-print-tensor
+            if step in range(1, 90):
+                print(loss)  # expect: xla-print-tensor
+            match step % 4:
+                case 0 | 1:
+                    print(loss)  # expect: xla-periodic-read
+                case _:
+                    print(loss)  # expect: xla-print-tensor
+    """,
+    "micro-steps that the barrier of the step ends": """
+        for step in range(90):
+            for part in range(4):
+                model(torch.ones(2, 4, device=device)).mean().backward()
+                if part < 3:
+                    torch_xla.sync()
+            optimizer.step()
+            torch_xla.sync()
+        for epoch in range(9):
+            for step in range(90):
+                update(torch.ones(2, 4, device=device))
+                if step % 10 == 0:
+                    torch_xla.sync()  # expect: xla-conditional-sync
+            torch_xla.sync()
+    """,
+    "rows of a dataset from the hub": """
+        import datasets
+        rows = datasets.load_dataset("rows")["train"]
+        chosen = rows.select(range(90))
+        for batch in MpDeviceLoader(DataLoader(chosen, batch_size=8), device):  # expect: xla-ragged-batch
+            update(batch["x"])
+        for batch in MpDeviceLoader(
+            DataLoader(rows.select(range(64)).filter(print), batch_size=8),  # expect: xla-ragged-batch
+            device,
+        ):
+            update(batch["x"])
+    """,
 }
 
 

@@ -362,7 +362,7 @@ class Expressions(Machine):
             if isinstance(left, Text) and isinstance(right, Text) and left.const and right.const and right.fact:
                 return Number((left.const in right.const) is (op == "in"), traits=FACT)
             self._membership(node, left_node, left, right)
-            return Number(traits=left.traits & KEPT) if isinstance(left, Number) else NUMBER
+            return one_of(op, left, right) if isinstance(left, Number) else NUMBER
         if isinstance(left, Number) and isinstance(right, Number):
             return compare_numbers(op, left, right)
         tensors = [option for side in (left, right) for option in options(side) if isinstance(option, Tensor)]
@@ -571,6 +571,8 @@ class Expressions(Machine):
         if isinstance(value, Instance) and value.cls is not None:
             method = self.attribute(value, "__getitem__", node)
             return self.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
+        if isinstance(value, Instance) and value.library.startswith("datasets.") and isinstance(index, Text):
+            return Instance(None, value.library, node=value.node)
         if isinstance(value, Text):
             return TEXT
         if isinstance(value, Name) and value.dotted == ENVIRONMENT:
@@ -823,6 +825,8 @@ class Expressions(Machine):
         self._feed()
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
+        elif self.rootless:
+            self.opaque()
         return UNKNOWN
 
     def _yield_from(self, node: nodes.YieldFrom) -> Value:
@@ -972,6 +976,15 @@ def compare_numbers(op: str, left: Number, right: Number) -> Number:
         const = COMPARISONS[op](left.const, right.const)
         traits |= (left.traits | right.traits) & FACT
     return Number(const, left.loops | right.loops if not counted else frozenset(), traits)
+
+
+def one_of(op: str, left: Number, right: Value) -> Number:
+    """Whether a number is in a container: a number that changes with a loop rarely is one of those that are listed."""
+    if isinstance(right, (Sequence, Mapping)) or right is UNKNOWN:
+        element = element_of(right) if isinstance(right, Sequence) else UNKNOWN
+        listed = element if isinstance(element, Number) else NUMBER
+        return replace(compare_numbers("==" if op == "in" else "!=", left, listed), const=None)
+    return Number(traits=left.traits & KEPT)
 
 
 def truth_of_number(value: Value) -> Truth:

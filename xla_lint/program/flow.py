@@ -10,7 +10,7 @@ from astroid import nodes
 
 from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
-from xla_lint.program.expressions import OPERATORS, Slice, Truth, truth_of_number
+from xla_lint.program.expressions import OPERATORS, Slice, Truth, combine, truth_of_number
 from xla_lint.program.faults import Boundary
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Loop
@@ -390,6 +390,7 @@ class Flow(Calls):
                 self.bind(name, subject if isinstance(case.pattern, nodes.MatchAs) else UNKNOWN)
             if isinstance(subject, Number):
                 self.guard(truth_of_number(Number(traits=subject.traits)).if_true)
+                self.guard(self._fits(case.pattern, subject).if_true)
             if case.guard is not None:
                 self.guard(self.truth(case.guard).if_true)
             self.run(case.body)
@@ -397,6 +398,14 @@ class Flow(Calls):
             heaps.append(self.store.take_back(mark))
         self.store.merge(*heaps)
         self.state = meet_all(ends)
+
+    def _fits(self, pattern: nodes.NodeNG, subject: Number) -> Truth:
+        """Whether a number is one of those that a pattern spells."""
+        if isinstance(pattern, nodes.MatchOr):
+            return combine("or", [self._fits(option, subject) for option in pattern.patterns])
+        if not isinstance(pattern, nodes.MatchValue):
+            return Truth()
+        return truth_of_number(self.compare(pattern, "==", pattern.value, self.evaluate(pattern.value), subject))
 
     # Loops.
 
@@ -465,7 +474,7 @@ class Flow(Calls):
         self.exits.pop()
         if loop.wrapped and end is not None:
             self.state = end
-            self.barrier(node, "next()", silent=True)
+            self.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
         if loop.parent is not None and loop.opaque:
             loop.parent.opaque = True
         self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)

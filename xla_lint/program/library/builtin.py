@@ -120,9 +120,17 @@ def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`range` of a tensor reads it."""
     machine.read_each(arguments, How.VALUE, "range()")
-    stop = arguments.positional[0] if len(arguments.positional) == 1 else arguments.get(1)
+    stop = arguments.positional[0] if len(arguments.positional) == 1 else span(arguments.positional)
     ranked = any(differs_between_replicas(value) for value in arguments.positional)
     return Stream(RANK if ranked else NUMBER, counted=True, stop=stop)
+
+
+def span(bounds: list[Value]) -> Value | None:
+    """The length of a `range` with a start; its end where that is all that can be said."""
+    known = [bound.const for bound in bounds if isinstance(bound, Number) and isinstance(bound.const, int)]
+    if len(known) < len(bounds) or known[2:] == [0]:
+        return bounds[1] if len(bounds) > 1 else None
+    return Number(len(range(*known)))
 
 
 @function("builtins.enumerate")
@@ -425,10 +433,9 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
     """Methods of dicts."""
     assert isinstance(receiver, Mapping)
     everything = [*receiver.entries.values(), *([receiver.element] if receiver.element is not None else [])]
-    if name == "values":
-        return Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
-    if name == "items":
-        return Stream(UNKNOWN, pieces=(Sequence(None, TEXT), Sequence(None, join_all(everything))))
+    if name in ("values", "items"):
+        values = Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
+        return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, TEXT), values))
     if name == "keys":
         return Sequence(None, TEXT)
     if name in ("get", "pop", "setdefault"):
