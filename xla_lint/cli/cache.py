@@ -181,15 +181,21 @@ def _key(path: str, source: bytes) -> str:
 
 
 def _unchanged(outlines: dict[str, list[Any]]) -> Iterator[tuple[Path, Outline]]:
-    for name, (stamp, digest, says, script, needs_xla, launches, imports) in outlines.items():
+    for name, (stamp, digest, says, script, needs_xla, launches, adds, imports, elsewhere) in outlines.items():
         path = Path(name)
         if Stamp.of(path) == tuple(stamp):
-            imported = frozenset(map(Path, imports))
-            yield path, Outline(Stamp(*stamp), digest, tuple(says), script, needs_xla, tuple(launches), imported)
+            added, imported = frozenset(map(Path, adds)), frozenset(map(Path, imports))
+            yield (
+                path,
+                Outline(
+                    Stamp(*stamp), digest, tuple(says), script, needs_xla, tuple(launches), added, imported,
+                    frozenset(elsewhere),
+                ),
+            )  # fmt: skip
 
 
 def _listed(outline: Outline) -> list[Any]:
-    return [*outline[:-1], sorted(map(os.fspath, outline.imports))]
+    return [sorted(map(str, part)) if isinstance(part, frozenset) else part for part in outline]
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:

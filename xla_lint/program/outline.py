@@ -64,8 +64,12 @@ class Outline(NamedTuple):
     """Whether it cannot be imported without torch_xla or its kin."""
     launches: tuple[str, ...]
     """The names of the files that it runs on XLA as SageMaker's entry points."""
+    adds: frozenset[Path]
+    """The folders that it puts on Python's search path."""
     imports: frozenset[Path]
-    """The files of the project that it imports."""
+    """The files of the project that it imports, as far as they lie where any module finds them."""
+    elsewhere: frozenset[str]
+    """The other dotted names that it imports and that may be of the project."""
 
 
 def digest_of(source: bytes) -> str:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xla_lint.program.outline import NEEDS_XLA, Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
 from xla_lint.program.reads import Recorder
+from xla_lint.program.roots import SOURCES, root_of, sources_of_scripts
 from xla_lint.program.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
+from xla_lint.program.search_path import added_folders
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from astroid import nodes
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt")
 SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
 MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
@@ -88,6 +89,7 @@ class Project:
         cls._known.clear()
         cls._roots.clear()
         requirements.cache_clear()
+        sources_of_scripts.cache_clear()
 
     # What was asked.
 
@@ -109,6 +111,8 @@ class Project:
             return [str(entry) for entry in self.entries(path)]
         if kind == "launched":
             return self.is_launched(path)
+        if kind == "added":
+            return self._added_names
         return _names(self.speaks(path) if kind == "speaks" else self.domains_of(path))
 
     @cached_property
@@ -166,7 +170,7 @@ class Project:
         if found is None:
             stamp = Stamp.of(path)
             source = _bytes(path) or b""
-            imports = (self.resolve(dotted, level, path) for dotted, level in imports_in(source))
+            imports = {(dotted, level): self._find(dotted, level, path) for dotted, level in imports_in(source)}
             found = self.outlines[path] = Outline(
                 stamp,
                 digest_of(source),
@@ -174,7 +178,9 @@ class Project:
                 is_script(source),
                 NEEDS_XLA.search(source) is not None,
                 launched_by(source),
-                frozenset(target for target in imports if target is not None and target.suffix == ".py"),
+                added_folders(source, path, self.root or path.parent),
+                frozenset(target for target in imports.values() if target is not None and target.suffix == ".py"),
+                frozenset(d for (d, level), target in imports.items() if target is None and self._may_hold(d, level)),
             )
         return found
 
@@ -230,14 +236,50 @@ class Project:
 
     def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
         """The file or package folder of the project that an import names, None where it is none of the project's."""
+        found = self._find(dotted, level, importer)
+        return self._find_added(dotted, importer) if found is None and self._may_hold(dotted, level) else found
+
+    def _may_hold(self, dotted: str, level: int) -> bool:
+        """Whether an absolute import may name something of the project."""
+        return not level and dotted.partition(".")[0] in self._stems
+
+    def _find(self, dotted: str, level: int, importer: Path) -> Path | None:
+        """What an import names where any module finds it: near the importer, or in a folder for sources."""
         parts = dotted.split(".") if dotted else []
         if parts and parts[0] not in self._stems:
             return None
         folder = importer.parent
         for _ in range(level - 1):
             folder = folder.parent
-        for start in [folder] if level else self._search_path(importer):
-            found = self._below(start, parts)
+        return self._first_below([folder] if level else self._search_path(importer), parts)
+
+    def _find_added(self, dotted: str, importer: Path) -> Path | None:
+        """What an import names in the folders that scripts put on the search path, the nearest script first.
+
+        Such a folder counts for all modules below the folder that holds both it and the script.
+        """
+        self._recorder.note("added", importer.parent, self._added_names)
+        folders = (folder for within, folder in self._added if within in importer.parents)
+        return self._first_below(folders, dotted.split("."))
+
+    @cached_property
+    def _added(self) -> list[tuple[Path, Path]]:
+        """The folders that scripts put on the search path: below which folder each counts, and the folder."""
+        found = {
+            (Path(os.path.commonpath([path.parent, folder])), folder)
+            for path in self.files
+            for folder in self.outline(path).adds
+            if folder in self._folders
+        }
+        return sorted(found, key=lambda pair: (-len(pair[0].parts), pair))
+
+    @cached_property
+    def _added_names(self) -> list[list[str]]:
+        return [[str(within), str(folder)] for within, folder in self._added]
+
+    def _first_below(self, folders: Iterable[Path], parts: list[str]) -> Path | None:
+        for folder in folders:
+            found = self._below(folder, parts)
             if found is not None:
                 return None if self.is_library(found) else found
         return None
@@ -282,9 +324,13 @@ class Project:
         while (folder / "__init__.py") in self.files:
             folder = folder.parent
             yield folder
-        if self.root is not None:
-            yield self.root
-            yield self.root / "src"
+        for place in importer.parents:
+            if place == self.root:
+                yield place
+            if place / SOURCES in self._folders:
+                yield place / SOURCES
+            if place == self.root:
+                break
 
     def _below(self, folder: Path, parts: list[str]) -> Path | None:
         place = folder.joinpath(*parts) if parts else folder
@@ -305,7 +351,11 @@ class Project:
 
     def imports(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports."""
-        return self.outline(path).imports
+        outline = self.outline(path)
+        if not outline.elsewhere or not self._added:
+            return outline.imports
+        found = {self._find_added(dotted, path) for dotted in outline.elsewhere}
+        return outline.imports | {target for target in found if target is not None and target.suffix == ".py"}
 
     @cached_property
     def _importers(self) -> dict[Path, set[Path]]:
@@ -404,14 +454,6 @@ class Project:
             return True
         file = Path(path).absolute()
         return file in self.files and bool(self.domains_of(file))
-
-
-def root_of(folder: Path) -> Path:
-    """The root of the project that a folder belongs to."""
-    base = folder
-    while (base / "__init__.py").exists() and base.parent != base:
-        base = base.parent
-    return next((f for f in (base, *base.parents) if any((f / marker).exists() for marker in MARKERS)), base)
 
 
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:
