@@ -12,11 +12,13 @@ from astroid import nodes
 
 from xla_lint.program.api_uses import api_uses
 from xla_lint.program.environment import environment_sets
-from xla_lint.program.events import Event, LibraryCall, LoopRun
+from xla_lint.program.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.faults import Boundary, Containment
 from xla_lint.program.flow import Flow
 from xla_lint.program.hooks import hook_parameters
 from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.registry import is_device
+from xla_lint.program.library.xla import DEVICES
 from xla_lint.program.live import LiveCode
 from xla_lint.program.loops import Form
 from xla_lint.program.machine import CONSTRUCTORS, MODULE
@@ -24,7 +26,7 @@ from xla_lint.program.objects import bound_to, is_model, library_base
 from xla_lint.program.optimizers import report_outdated
 from xla_lint.program.project import Project
 from xla_lint.program.ranks import RANK
-from xla_lint.program.scope import runs_on_xla
+from xla_lint.program.scope import Domain, of_xla, runs_on_xla
 from xla_lint.program.state import State
 from xla_lint.program.values import (
     UNKNOWN,
@@ -64,6 +66,8 @@ class Program:
     project: Project = field(default_factory=Project)
     entry: Path | None = None
     """The module that was run, where it is another one."""
+    through: frozenset[Domain] = frozenset()
+    """What the program of that entry takes part in."""
     alone: bool = False
     """True where no other module took part."""
     importing: list[Event] = field(default_factory=list)
@@ -112,6 +116,8 @@ class Run:
     events: list[Event]
     visited: set[nodes.NodeNG]
     faults: list[Fault]
+    asks_for_xla: bool
+    """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
 
 
 def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[int] = ()) -> Run:
@@ -130,7 +136,8 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     for event in loops:
         event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    return Run(modules, [*machine.events, *loops], machine.visited, machine.faults)
+    asks = any(map(asks_for_xla, machine.events))
+    return Run(modules, [*machine.events, *loops], machine.visited, machine.faults, asks)
 
 
 def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
@@ -147,7 +154,10 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
             run = entry_run(entry, project, target)
             own = run.modules.get(path) if run is not None else None
             if run is not None and own is not None:
-                programs.append(Program(own, target, run.events, project, entry, faults=run.faults))
+                through = project.speaks(entry)
+                if not (run.asks_for_xla or project.means_xla(entry)):
+                    through -= {Domain.XLA}
+                programs.append(Program(own, target, run.events, project, entry, through, faults=run.faults))
                 reached |= {function.lineno or 0 for function in run.visited if function.root() is own}
     if alone or not programs:
         run = run_program(module, project, target, reached)
@@ -162,6 +172,14 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
             Program(module, target, events, project, alone=not several, importing=importing, faults=run.faults)
         )
     return programs
+
+
+def asks_for_xla(event: Event) -> bool:
+    """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
+    if not isinstance(event, LibraryCall):
+        return isinstance(event, Launch)
+    kin = of_xla(event.name) and not event.name.startswith("torch_xla.")
+    return kin or event.name in DEVICES or any(map(is_device, (*event.args, *event.kwargs.values())))
 
 
 def entry_run(entry: Path, project: Project, target: Version) -> Run | None:

@@ -15,7 +15,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xla_lint.program.outline import NEEDS_XLA, Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
+from xla_lint.program.outline import (
+    MEANS_XLA,
+    NEEDS_XLA,
+    Outline,
+    Stamp,
+    digest_of,
+    imports_in,
+    is_script,
+    launched_by,
+    said_by,
+)
 from xla_lint.program.reads import Recorder
 from xla_lint.program.roots import SOURCES, root_of, sources_of_scripts
 from xla_lint.program.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
@@ -111,6 +121,8 @@ class Project:
             return [str(entry) for entry in self.entries(path)]
         if kind == "launched":
             return self.is_launched(path)
+        if kind == "means":
+            return self.means_xla(path)
         if kind == "added":
             return self._added_names
         return _names(self.speaks(path) if kind == "speaks" else self.domains_of(path))
@@ -177,9 +189,11 @@ class Project:
                 said_by(source),
                 is_script(source),
                 NEEDS_XLA.search(source) is not None,
+                MEANS_XLA.search(source) is not None,
                 launched_by(source),
                 added_folders(source, path, self.root or path.parent),
-                frozenset(target for target in imports.values() if target is not None and target.suffix == ".py"),
+                modules_among(imports.values()),
+                modules_among(imports[name] for name in imports_in(source, needed=True)),
                 frozenset(d for (d, level), target in imports.items() if target is None and self._may_hold(d, level)),
             )
         return found
@@ -355,7 +369,7 @@ class Project:
         if not outline.elsewhere or not self._added:
             return outline.imports
         found = {self._find_added(dotted, path) for dotted in outline.elsewhere}
-        return outline.imports | {target for target in found if target is not None and target.suffix == ".py"}
+        return outline.imports | modules_among(found)
 
     @cached_property
     def _importers(self) -> dict[Path, set[Path]]:
@@ -386,6 +400,14 @@ class Project:
             said = {name for part in self.reach(path) for name in self.outline(part).says}
             found = self._speaks[path] = frozenset(Domain[name] for name in said)
         self._recorder.note("speaks", path, _names(found))
+        return found
+
+    def means_xla(self, path: Path) -> bool:
+        """Whether a file is of an XLA program by its own statements, or by those of files it cannot do without."""
+        found = Domain.XLA.name in self.outline(path).says or any(
+            self.outline(part).means_xla for part in self._walk(path, lambda part: self.outline(part).needs)
+        )
+        self._recorder.note("means", path, found)
         return found
 
     @cached_property
@@ -454,6 +476,11 @@ class Project:
             return True
         file = Path(path).absolute()
         return file in self.files and bool(self.domains_of(file))
+
+
+def modules_among(targets: Iterable[Path | None]) -> frozenset[Path]:
+    """The files among what imports name."""
+    return frozenset(target for target in targets if target is not None and target.suffix == ".py")
 
 
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:
