@@ -69,6 +69,24 @@ CASES = {
         if xm.is_master_ordinal():
             print(loss.item())  # expect: xla-rank-read
     """,
+    "partial of several functions, or of one for a loader": """
+        def first(net, x, scale):
+            return net(x).sum().item() * scale  # expect: xla-value-read
+        def second(net, x, scale):
+            return net(x).sum().item() * scale  # expect: xla-value-read
+        def third(net, x, **options):
+            return options["total"](net(x)).item()  # expect: xla-value-read
+        def pad(value, rows):
+            return nn.utils.rnn.pad_sequence(rows, padding_value=value)  # expect: xla-dynamic-padding
+
+        rows = [torch.ones(n) for n in range(3, 19)]
+        collate = functools.partial(pad, 0.0)
+        batches = MpDeviceLoader(DataLoader(rows, batch_size=4, drop_last=True, collate_fn=collate), device)
+        for x in batches:
+            chosen = first if os.environ.get("FIRST") else second
+            functools.partial(chosen, scale=2)(model, x)
+            functools.partial(functools.partial(third, model), total=torch.sum)(x)
+    """,
     "partial binds the arguments of libraries": """
         Quiet = functools.partial(torch.distributions.Normal, validate_args=False)
         Checked = functools.partial(torch.distributions.Normal, scale=torch.ones(4, device=device))

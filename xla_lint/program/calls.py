@@ -252,7 +252,7 @@ class Calls(Expressions):
         """The parameters of a function with the arguments of a call; what is missing and has no default is unknown."""
         spec = function.node.args
         names = [a.name for a in (*(spec.posonlyargs or []), *(spec.args or []))]
-        positional = list(arguments.positional)
+        positional = [*function.leading, *arguments.positional]
         if function.receiver is not None and not function.static:
             positional.insert(0, function.receiver)
         bound: dict[str, Value] = dict(zip(names, positional, strict=False))
@@ -269,8 +269,9 @@ class Calls(Expressions):
                 bound[name] = UNKNOWN if arguments.unpacked else default
         if spec.kwarg:
             rest = keywords.pop("**", None)
+            kept = {name: value for name, value in function.defaults.items() if name not in bound}
             bound[spec.kwarg] = Mapping(
-                keywords, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
+                {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
             )
         return bound
 

@@ -206,6 +206,8 @@ class Function(Value):
     owner: Class | None = None
     """The class whose body defines it."""
     defaults: dict[str, Value] = field(default_factory=dict)
+    leading: tuple[Value, ...] = ()
+    """The positional arguments that `functools.partial` bound."""
     compiled: bool = False
     """True under `torch_xla.compile`: each call is a graph of its own."""
     no_grad: bool = False

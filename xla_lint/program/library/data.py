@@ -103,7 +103,7 @@ def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: A
                 callee = member if isinstance(member, Function) else UNKNOWN
                 if isinstance(callee, Function):
                     callee = bound_to(callee, option)
-            if isinstance(callee, Function):
+            if isinstance(callee, Function) or (isinstance(callee, Instance) and callee.library == "functools.partial"):
                 before, machine.callback = machine.callback, True
                 loops, machine.loops = machine.loops, []
                 row = row_of(machine, dataset, arguments.node)
