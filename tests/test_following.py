@@ -87,6 +87,23 @@ CASES = {
             functools.partial(chosen, scale=2)(model, x)
             functools.partial(functools.partial(third, model), total=torch.sum)(x)
     """,
+    "a tokenizer that datasets are given": """
+        from transformers import AutoTokenizer
+        class Rows(torch.utils.data.Dataset):
+            def __init__(self, texts, tokenizer):
+                self.texts, self.tok = texts, tokenizer
+            def __getitem__(self, i):
+                return self.tok(self.texts[i], padding="max_length", max_length=9)  # expect: xla-incomplete-padding
+        class Whole(Rows):
+            def __getitem__(self, i):
+                return self.tok(self.texts[i], padding="max_length", max_length=9, truncation=True)
+
+        tokenizer = AutoTokenizer.from_pretrained("gpt2")
+        for rows in (Rows(["a", "b"], tokenizer), Whole(["a", "b"], tokenizer)):
+            for x in MpDeviceLoader(DataLoader(rows, batch_size=4, drop_last=True), device):
+                update(x)
+        tokenizer("a prompt", padding="max_length", max_length=9)
+    """,
     "partial binds the arguments of libraries": """
         Quiet = functools.partial(torch.distributions.Normal, validate_args=False)
         Checked = functools.partial(torch.distributions.Normal, scale=torch.ones(4, device=device))

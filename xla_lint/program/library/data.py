@@ -116,6 +116,8 @@ def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: A
 
 def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
     """One item of a dataset."""
+    if isinstance(dataset, Choice):
+        return join_all([row_of(machine, option, node) for option in dataset.options])
     if isinstance(dataset, Instance):
         tensors = dataset.attributes.get("*tensors")
         if isinstance(tensors, Sequence) and tensors.items is not None:
