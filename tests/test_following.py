@@ -87,6 +87,41 @@ CASES = {
             functools.partial(chosen, scale=2)(model, x)
             functools.partial(functools.partial(third, model), total=torch.sum)(x)
     """,
+    "what is made under a device": """
+        def build():
+            with device:
+                return nn.Linear(4, 1), torch.ones(2, 4)
+
+        made, there = build()
+        fresh = torch.optim.SGD(made.parameters(), lr=0.1)
+        made.to(device)
+        here = torch.ones(2, 4)
+        for x in loader:
+            fresh.step()
+            print(here.sum().item(), (there + 1).sum().item())  # expect: xla-value-read
+            with torch.device("cpu"):
+                print(torch.ones(4).sum().item())
+            with torch.device("meta"):
+                print(torch.ones(4).shape)
+    """,
+    "what is made on the default device": """
+        def choose():
+            torch.set_default_device(device)
+
+        before = nn.Linear(4, 1)
+        choose()
+        after = nn.Linear(4, 1)
+        stale = torch.optim.SGD(before.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        fresh = torch.optim.SGD(after.parameters(), lr=0.1)
+        before.to(device), after.to(device)
+        for x in loader:
+            stale.step(), fresh.step()
+            print(torch.ones(4).sum().item())  # expect: xla-value-read
+            print(torch.ones(4, device="cpu").sum().item())
+        torch.set_default_device("cpu")
+        for x in loader:
+            print(torch.ones(4).sum().item())
+    """,
     "a tokenizer that datasets are given": """
         from transformers import AutoTokenizer
         class Rows(torch.utils.data.Dataset):

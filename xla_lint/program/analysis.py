@@ -202,6 +202,7 @@ class Roots:
         self.entries = MODULE
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
         """What initialises the runtime as the module is imported."""
+        self.device = machine.default_device
 
     def run(self) -> None:
         """Run every function that was not run yet, callers before callees where that can be told."""
@@ -210,6 +211,7 @@ class Roots:
             machine.state = State(machine.globals.env, frozenset(), frozenset({1}))
         machine.globals.env = machine.here.env
         self.touched = machine.here.touched
+        self.device = machine.default_device
         functions = list(self._functions())
         for function in functions:
             if hook_parameters(function) is not None and function.node.lineno not in self.skip:
@@ -257,6 +259,7 @@ class Roots:
             return
         machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
         machine.frame = machine.globals
+        machine.default_device = self.device
         with Boundary(machine, function.node):
             self._start(function, form)
 

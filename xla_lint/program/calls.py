@@ -373,8 +373,9 @@ class Calls(Expressions):
 
     def instantiate(self, cls: Class, arguments: Arguments) -> Value:
         model = is_model(cls)
-        place = Place.HOST if model else Place.UNKNOWN
-        instance = Instance(cls, library_base(cls), place=place, model=model, node=arguments.node)
+        instance = Instance(cls, library_base(cls), model=model, node=arguments.node)
+        if model:
+            instance.place, instance.sure = self.device.place, self.device.sure
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
         init = self.member(cls, "__init__")

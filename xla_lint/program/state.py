@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from xla_lint.program.events import Held
     from xla_lint.program.index import Index
     from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Class, Function
+    from xla_lint.program.values import Class, Device, Function
 
 Environment = dict[str, Value]
 
@@ -73,6 +73,8 @@ class State:
     gradients: Gradients = NO_GRADIENTS
     touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
     """What has initialised the XLA runtime in this process: each call and its dotted name."""
+    device: Device | None = None
+    """Where a `with` statement puts the tensors that are made inside."""
 
     def fork(self) -> State:
         """A copy for another path."""
@@ -82,14 +84,14 @@ class State:
         """A copy with other variables."""
         return State(
             env, self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
-            self.gradients, self.touched,
+            self.gradients, self.touched, self.device,
         )  # fmt: skip
 
     def course(self) -> tuple[Any, ...]:
         """All but the variables and what is pending, to compare."""
         phase = self.phase
         done = None if phase is None else (phase.done, phase.loop, phase.cut)
-        return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, done
+        return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, self.device, done
 
     def meet(self, other: State, *, ranked: bool = False) -> State:
         """The state where two paths come together. Variables bound on one path only are kept.

@@ -56,7 +56,8 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if not last[:1].isupper():
         machine.hand_over(arguments)
         return UNKNOWN
-    module = Instance(None, dotted, place=Place.HOST, model=True, node=arguments.node)
+    made_on = machine.device
+    module = Instance(None, dotted, place=made_on.place, model=True, sure=made_on.sure, node=arguments.node)
     if dotted in CONTAINERS:
         fill(machine, module, arguments)
     place = place_named(arguments.keywords.get("device"))
