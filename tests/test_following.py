@@ -87,6 +87,19 @@ CASES = {
             functools.partial(chosen, scale=2)(model, x)
             functools.partial(functools.partial(third, model), total=torch.sum)(x)
     """,
+    "what a Trainer gives its callbacks by keyword": """
+        from transformers import TrainerCallback
+        class Watch(TrainerCallback):
+            def on_step_end(self, args, state, control, model=None, **kwargs):
+                self.last = model.classifier.weight.norm().item()  # expect: xla-value-read
+                print(model.config.hidden_size, state.global_step)
+            def on_substep_end(self, args, state, control, **kwargs):
+                weight = kwargs["model"].get_input_embeddings().weight
+                print(weight.norm().item())  # expect: xla-value-read
+                print(kwargs["lr_scheduler"].get_last_lr()[0], kwargs["logs"])
+            def on_train_end(self, args, state, control, model=None, **kwargs):
+                print(model.classifier.weight.norm().item())
+    """,
     "what is made under a device": """
         def build():
             with device:

@@ -15,7 +15,7 @@ from xla_lint.program.environment import environment_sets
 from xla_lint.program.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.faults import Boundary, Containment
 from xla_lint.program.flow import Flow
-from xla_lint.program.hooks import hook_parameters
+from xla_lint.program.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.registry import is_device
 from xla_lint.program.library.xla import DEVICES
@@ -35,6 +35,7 @@ from xla_lint.program.values import (
     Function,
     Instance,
     Loader,
+    Mapping,
     Place,
     Tensor,
     Text,
@@ -328,9 +329,12 @@ class Roots:
             assert function.receiver is not None
             bound[parameters[0].name] = function.receiver
         given = hook_parameters(function) if form is Form.HOOK else None
+        named = hook_keywords(function) if form is Form.HOOK else {}
         for position, parameter in enumerate(parameters[skip:]):
             if given is not None and position < len(given):
                 bound[parameter.name] = given[position]
+            elif parameter.name in named:
+                bound[parameter.name] = named.pop(parameter.name)
             else:
                 bound[parameter.name] = (
                     seeded(uses.get(parameter.name), notes.get(parameter.name), form, instance)
@@ -340,7 +344,7 @@ class Roots:
         if spec.vararg:
             bound[spec.vararg] = UNKNOWN
         if spec.kwarg:
-            bound[spec.kwarg] = UNKNOWN
+            bound[spec.kwarg] = Mapping(named, UNKNOWN) if named else UNKNOWN
         return bound
 
 

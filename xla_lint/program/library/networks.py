@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
 HOOKS = frozenset({"register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"})
+MODULES_INSIDE = frozenset(
+    {"get_submodule", "get_input_embeddings", "get_output_embeddings", "get_encoder", "get_decoder", "get_base_model"}
+)
+"""Methods that give a part of a model."""
 CHAINING = frozenset({"train", "eval", "requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
 
 
@@ -191,6 +195,8 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
         return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(parameter_of(machine, receiver))))
     if name == "state_dict":
         return Mapping({}, parameter_of(machine, receiver))
+    if name in MODULES_INSIDE:
+        return Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
     if name in ("modules", "children"):
         return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
     if name in ("named_modules", "named_children"):
