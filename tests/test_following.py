@@ -87,6 +87,66 @@ CASES = {
             functools.partial(chosen, scale=2)(model, x)
             functools.partial(functools.partial(third, model), total=torch.sum)(x)
     """,
+    "a function with a backward pass of its own": """
+        class Clamp(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, low):
+                ctx.save_for_backward(x)
+                if x.mean() > low:  # expect: xla-tensor-branch
+                    return x.clone()
+                return x * 2
+            @staticmethod
+            def backward(ctx, grad):
+                (x,) = ctx.saved_tensors
+                print(x.shape, (x * grad).sum().item())  # expect: xla-value-read
+                return grad, None
+
+        class Quiet(torch.autograd.Function):
+            @staticmethod
+            def forward(x):
+                return x.clone()
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                print(output.norm().item())  # expect: xla-value-read
+            @staticmethod
+            def backward(ctx, grad):
+                print(grad.norm().item())
+                return grad
+
+        with torch.no_grad():
+            for x in loader:
+                Quiet.apply(model(x))
+        clamp = Clamp.apply
+        for x in loader:
+            loss = clamp(model(x), 0.0).mean()
+            loss.backward()
+            optimizer.step()
+            print(loss.item())  # expect: xla-value-read
+    """,
+    "what hooks of tensors and optimizers are given": """
+        def watch(grad):
+            print(grad.norm().item())  # expect: xla-value-read
+        def accumulated(parameter):
+            print(parameter.grad.norm().item())  # expect: xla-value-read
+        def stepped(optimizer, args, kwargs):
+            for p in optimizer.param_groups[0]["params"]:
+                print(p.norm().item(), optimizer.param_groups[0]["lr"])  # expect: xla-value-read
+        def never(grad):
+            print(grad.norm().item())
+        def lost(grad):
+            print(grad.norm().item())
+
+        late = nn.Linear(4, 4)
+        late.weight.register_hook(lost)
+        late.to(device)
+        model[0].weight.register_hook(watch)
+        optimizer.register_step_post_hook(stepped)
+        for p in model.parameters():
+            p.register_post_accumulate_grad_hook(accumulated)
+        for x in loader:
+            update(x)
+        model[0].weight.register_hook(never)
+    """,
     "what a Trainer gives its callbacks by keyword": """
         from transformers import TrainerCallback
         class Watch(TrainerCallback):

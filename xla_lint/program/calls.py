@@ -19,6 +19,7 @@ from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo, rebased
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import (
+    AUTOGRAD_FUNCTION,
     Super,
     bound_to,
     differs_between_replicas,
@@ -28,7 +29,7 @@ from xla_lint.program.objects import (
     lineage,
     model_on_device,
 )
-from xla_lint.program.optimizers import gradient_of
+from xla_lint.program.optimizers import gradient_of, groups_of, is_optimizer
 from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.values import (
@@ -42,6 +43,7 @@ from xla_lint.program.values import (
     Device,
     Function,
     Generator,
+    GradientHook,
     Instance,
     Kind,
     Loader,
@@ -97,6 +99,8 @@ class Calls(Expressions):
         self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
         self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()
+        self.gradient_hooks: dict[nodes.NodeNG, GradientHook] = {}
+        """What runs with the backward pass, by the node of the function."""
         self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
         """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
         self.totals: dict[nodes.NodeNG, tuple[nodes.NodeNG, tuple[Loop, ...], Context]] = {}
@@ -445,6 +449,8 @@ class Calls(Expressions):
                 return bound_to(member, value)
             if member is not None and name in value.members and is_enumeration(value, member):
                 return Member(value.node, name, value, member)
+            if member is None and library_base(value) == AUTOGRAD_FUNCTION:
+                return Method(value, name)
             return member if member is not None else UNKNOWN
         if isinstance(value, Member):
             return self._member_attribute(value, name, node)
@@ -500,6 +506,8 @@ class Calls(Expressions):
             if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
                 value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
                 return value.attributes[name]
+        if name == "param_groups" and is_optimizer(value):
+            return groups_of(value)
         known = attribute_of(value.library, name)
         if known is not None:
             return known

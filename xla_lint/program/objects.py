@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
 PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
+AUTOGRAD_FUNCTION = "torch.autograd.Function"
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 

@@ -227,6 +227,21 @@ class Function(Value):
         return getattr(self.node, "name", "<lambda>")
 
 
+@dataclass(frozen=True, slots=True)
+class GradientHook:
+    """A function that runs with the backward pass."""
+
+    function: Function
+    first: tuple[Value, ...]
+    """What it is given before the gradients."""
+    gradients: int
+    """How many gradients it is given."""
+    sure: bool
+    """Whether these surely live on the device."""
+    entry: int
+    """The entry point of the program (`Machine.entry`) that registered it."""
+
+
 @dataclass(slots=True, eq=False)
 class Class(Value):
     """A class of the project."""

@@ -10,7 +10,17 @@ from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
-from xla_lint.program.optimizers import clip, is_assumed, move_parameters, parameter_of, parameters_in, reduce, step
+from xla_lint.program.optimizers import (
+    STEP_HOOKS,
+    add_step_hook,
+    clip,
+    is_assumed,
+    move_parameters,
+    parameter_of,
+    parameters_in,
+    reduce,
+    step,
+)
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -347,8 +357,8 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         return NONE
     if name == "get_last_lr":
         return Sequence(None, NUMBER)
-    if name == "param_groups":
-        return Sequence(None, Mapping({}, UNKNOWN))
+    if name in STEP_HOOKS:
+        add_step_hook(machine, receiver, name, arguments.get(0, "hook") or UNKNOWN)
     return UNKNOWN
 
 
