@@ -87,6 +87,28 @@ CASES = {
             functools.partial(chosen, scale=2)(model, x)
             functools.partial(functools.partial(third, model), total=torch.sum)(x)
     """,
+    "a function that chooses by type": """
+        @functools.singledispatch
+        def show(value):
+            return float(value)
+        @show.register
+        def _(value: torch.Tensor):
+            return value.item()  # expect: xla-value-read
+        @show.register(list)
+        def _(value):
+            return value[0].item()
+
+        @functools.singledispatch
+        def first(value):
+            return value.item()  # expect: xla-value-read
+        @first.register(dict)
+        def _(value):
+            return value["loss"].item()
+
+        for x in loader:
+            loss = update(x)
+            print(show(loss), show([loss]), show(3), first(loss), first({"loss": loss}))
+    """,
     "a function with a backward pass of its own": """
         class Clamp(torch.autograd.Function):
             @staticmethod

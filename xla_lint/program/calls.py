@@ -20,6 +20,8 @@ from xla_lint.program.memo import Memo, rebased
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import (
     AUTOGRAD_FUNCTION,
+    DEFAULT,
+    SINGLE_DISPATCH,
     Super,
     bound_to,
     differs_between_replicas,
@@ -350,6 +352,16 @@ class Calls(Expressions):
                 return value
             if limits_to_one(name):
                 value.ranked = True
+                return value
+            if dotted == SINGLE_DISPATCH:
+                return Instance(None, dotted, {DEFAULT: value}, node=node)
+            if dotted == "functools.singledispatchmethod":
+                return UNKNOWN
+            if isinstance(name, Method) and isinstance(name.receiver, Instance) and name.name == "register":
+                given = node.args if isinstance(node, nodes.Call) else (value.node.args.annotations or [])[:1]
+                self.method(
+                    name.receiver, name.name, Arguments(node, [*map(self.evaluate, filter(None, given)), value])
+                )
                 return value
         if dotted in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"):
             self.call(self.evaluate(node), Arguments(node, [value]))

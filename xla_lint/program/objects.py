@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
 PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
+SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
+"""A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 

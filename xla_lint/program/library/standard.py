@@ -9,6 +9,7 @@ from xla_lint.program.events import How
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import function, methods_of, objects
 from xla_lint.program.machine import Arguments
+from xla_lint.program.objects import DEFAULT, SINGLE_DISPATCH
 from xla_lint.program.values import (
     NONE,
     NUMBER,
@@ -25,6 +26,7 @@ from xla_lint.program.values import (
     Number,
     Sequence,
     Stream,
+    Tensor,
     Text,
     Trait,
     Value,
@@ -236,6 +238,19 @@ def call_partial(machine: Calls, receiver: Value, name: str, arguments: Argument
             arguments.unpacked,
         ),
     )
+
+
+@objects(SINGLE_DISPATCH)
+def dispatch(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A tensor goes to what is registered for tensors, else to the first function; where others go is unknown."""
+    assert isinstance(receiver, Instance)
+    first, second = arguments.get(0), arguments.get(1)
+    if name == "register" and second is not None:
+        kind = first.dotted if isinstance(first, Name) else "?"
+        machine.store.put(receiver.attributes, kind, second)
+    elif name == "__call__" and isinstance(first, Tensor) and "?" not in receiver.attributes:
+        return machine.call(receiver.attributes.get("torch.Tensor", receiver.attributes[DEFAULT]), arguments)
+    return None
 
 
 @function("functools.wraps", "functools.lru_cache", "functools.cache", "functools.update_wrapper")
