@@ -25,6 +25,7 @@ from xla_lint.program.objects import (
     Super,
     bound_to,
     differs_between_replicas,
+    is_dispatcher,
     is_enumeration,
     is_model,
     library_base,
@@ -357,11 +358,10 @@ class Calls(Expressions):
                 return Instance(None, dotted, {DEFAULT: value}, node=node)
             if dotted == "functools.singledispatchmethod":
                 return UNKNOWN
-            if isinstance(name, Method) and isinstance(name.receiver, Instance) and name.name == "register":
+            if isinstance(name, Method) and is_dispatcher(name.receiver):
                 given = node.args if isinstance(node, nodes.Call) else (value.node.args.annotations or [])[:1]
-                self.method(
-                    name.receiver, name.name, Arguments(node, [*map(self.evaluate, filter(None, given)), value])
-                )
+                kind = [self.evaluate(item) for item in given if item is not None]
+                self.call(name, Arguments(node, [*kind, value]))
                 return value
         if dotted in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"):
             self.call(self.evaluate(node), Arguments(node, [value]))

@@ -81,6 +81,11 @@ def is_enumeration(cls: Class, member: Value) -> bool:
     return base in ENUMERATIONS or (base in PLAIN_ENUMERATIONS and member is UNKNOWN)
 
 
+def is_dispatcher(value: Value) -> bool:
+    """Whether a value is a function under `functools.singledispatch`."""
+    return isinstance(value, Instance) and value.library == SINGLE_DISPATCH
+
+
 def is_model(cls: Class) -> bool:
     """Whether a class derives from `torch.nn.Module`."""
     for base in cls.bases:
