@@ -337,6 +337,20 @@ def test_gradients_of_several_replicas(body: str) -> None:
     agrees(replicated(body, "torch_xla.launch(worker)"))
 
 
+@pytest.mark.parametrize("model", ["build_model()", "nn.Linear(4, 1)"])
+@pytest.mark.parametrize("where", ["device", "elsewhere"])
+def test_clipping_where_model_or_device_cannot_be_told(model: str, where: str) -> None:
+    for step, expect in (
+        ("xm.optimizer_step(optimizer)", "  # expect: xla-clip-before-reduce"),
+        ("average(model)", ""),
+    ):
+        body = f"loss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), 1.0){expect}\n{step}"
+        code = replicated(body, "torch_xla.launch(worker)").replace(
+            "nn.Linear(4, 1).to(device)", f"{model}.to({where})"
+        )
+        agrees("from elsewhere import elsewhere\n" + code.replace("device=device", f"device={where}"))
+
+
 MODELS = {
     "a sequence": ("nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))", True),
     "a sequence of named parts": ("nn.Sequential(OrderedDict([('a', nn.Linear(4, 4)), ('b', nn.Linear(4, 1))]))", True),

@@ -409,7 +409,7 @@ class Machine(ABC):
             self.loop.backward = True
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
-        state.gradients = Gradients(computed=True)
+        state.gradients = Gradients(computed=True, placed=True)
 
     def forward(self, node: nodes.NodeNG, model: Instance) -> None:
         """A model on the device is called."""

@@ -136,7 +136,7 @@ def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
             for hook in step_hooks(option, before):
                 machine.call(hook, given)
             gradients = machine.here.gradients
-            unreduced = gradients.computed and not gradients.reduced
+            unreduced = gradients.placed and not gradients.reduced
             machine.emit(OptimizerStep(node, machine.context, option, not unreduced))
             report_outdated(machine, option)
             for hook in step_hooks(option, after):
@@ -193,7 +193,7 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
     """Gradients are clipped or unscaled."""
     gradients = machine.here.gradients
     if gradients.computed and not gradients.reduced:
-        machine.here.gradients = Gradients(True, False, gradients.clipped | {(node, spelled)})
+        machine.here.gradients = replace(gradients, clipped=gradients.clipped | {(node, spelled)})
 
 
 def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool = False) -> None:

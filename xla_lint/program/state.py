@@ -39,7 +39,9 @@ class Gradients:
     """What has happened to the gradients of this replica."""
 
     computed: bool = False
-    """A backward pass has run."""
+    """A backward pass has run, on the device or where it cannot be told."""
+    placed: bool = False
+    """It was one of tensors on the device."""
     reduced: bool = False
     """They have been reduced over the replicas since, or might have been."""
     clipped: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
@@ -47,7 +49,12 @@ class Gradients:
 
     def meet(self, other: Gradients) -> Gradients:
         """What may have happened where two paths come together."""
-        return Gradients(self.computed or other.computed, self.reduced or other.reduced, self.clipped | other.clipped)
+        return Gradients(
+            self.computed or other.computed,
+            self.placed or other.placed,
+            self.reduced or other.reduced,
+            self.clipped | other.clipped,
+        )
 
 
 NO_GRADIENTS = Gradients()

@@ -28,6 +28,7 @@ from xla_lint.program.library.registry import methods_of, place_named
 from xla_lint.program.library.standard import drawn
 from xla_lint.program.machine import device_tensors
 from xla_lint.program.objects import model_on_device
+from xla_lint.program.state import Gradients
 from xla_lint.program.uses import MODEL_METHODS
 from xla_lint.program.values import (
     MATERIALISED,
@@ -249,4 +250,6 @@ def backward(machine: Calls, receiver: Tensor, arguments: Arguments) -> Value:
     if receiver.place is Place.DEVICE:
         machine.backward(arguments.node)
         autograd.run_hooks(machine, arguments.node)
+    elif receiver.place is Place.UNKNOWN:
+        machine.here.gradients = Gradients(computed=True)
     return NONE
