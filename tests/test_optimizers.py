@@ -345,7 +345,7 @@ def test_clipping_where_model_or_device_cannot_be_told(model: str, where: str, s
     expect = "  # expect: xla-clip-before-reduce" if "clipped before" in step else ""
     body = f"loss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), 1.0){expect}\n{step}"
     code = replicated(body, "torch_xla.launch(worker)").replace("nn.Linear(4, 1).to(device)", f"{model}.to({where})")
-    agrees("from elsewhere import elsewhere\n" + code.replace("device=device", f"device={where}"))
+    agrees("elsewhere = average(device)\n" + code.replace("device=device", f"device={where}"))
 
 
 MODELS = {
