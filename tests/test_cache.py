@@ -179,6 +179,15 @@ class TestAnswers:
         EDITS["the job lists what it needs"]()
         assert ("launch.py", "xla-sagemaker-requirements") not in symbols(report()[1])
 
+    def test_know_what_is_added_to_the_search_path(self, report: Report) -> None:
+        write("lib/probe.py", "def probe(loss):\n    return loss.item()\n")()
+        train = FILES["train.py"].replace("import note", "import note\nfrom probe import probe")
+        write("train.py", train.replace("note(loss)", "probe(loss)"))()
+        for adding, found in (("import sys\nsys.path.append('lib')\n", True), ("", False)):
+            write("paths.py", adding)()
+            assert (("lib/probe.py", "xla-value-read") in symbols(report()[1])) is found
+            assert report() == report("--no-cache")
+
     def test_notice_an_edit_that_restores_size_and_time(self, report: Report) -> None:
         path = Path("helpers.py")
         os.utime(path, ns=(10**18, 10**18))
@@ -294,7 +303,7 @@ LOOKS = frozenset(
 
 @pytest.mark.parametrize("folder", ["program", "rules"])
 def test_the_analysis_sees_files_through_the_project_alone(folder: str) -> None:
-    doors = {PACKAGE / "program" / name for name in ("project.py", "outline.py", "source.py", "scope.py")}
+    doors = {PACKAGE / "program" / name for name in ("project.py", "roots.py", "outline.py", "source.py", "scope.py")}
     for path in set((PACKAGE / folder).rglob("*.py")) - doors:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in LOOKS:

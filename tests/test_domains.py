@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from xla_lint.engine import Settings, check_module
@@ -63,3 +65,21 @@ def test_the_bytes_show_a_module_that_builds_an_accelerator() -> None:
 def test_the_families_outside_are_those_of_the_frameworks() -> None:
     families = {rule.__module__.split(".")[-2] for rule in all_rules() if rule.domain is Domain.ACCELERATE}
     assert families == {"accelerate"}
+
+
+@pytest.mark.parametrize(
+    ("script", "helper", "means"),
+    [
+        ("import middle", "import torch_xla", True),
+        ("def main():\n    import middle", "import torch_xla", False),
+        ("import middle", "try:\n    import torch_xla\nexcept ImportError:\n    pass", False),
+        ("import middle", "trainer = Trainer(accelerator='tpu')", True),
+        ("def main():\n    import torch_xla", "", True),
+    ],
+)
+def test_what_a_script_cannot_do_without_makes_it_an_xla_program(
+    tmp_path: Path, script: str, helper: str, means: bool
+) -> None:
+    for name, text in {"main.py": script, "middle.py": "from helper import *", "helper.py": helper}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert Project(tmp_path).means_xla(tmp_path / "main.py") is means

@@ -69,6 +69,171 @@ CASES = {
         if xm.is_master_ordinal():
             print(loss.item())  # expect: xla-rank-read
     """,
+    "partial of several functions, or of one for a loader": """
+        def first(net, x, scale):
+            return net(x).sum().item() * scale  # expect: xla-value-read
+        def second(net, x, scale):
+            return net(x).sum().item() * scale  # expect: xla-value-read
+        def third(net, x, **options):
+            return options["total"](net(x)).item()  # expect: xla-value-read
+        def pad(value, rows):
+            return nn.utils.rnn.pad_sequence(rows, padding_value=value)  # expect: xla-dynamic-padding
+
+        rows = [torch.ones(n) for n in range(3, 19)]
+        collate = functools.partial(pad, 0.0)
+        batches = MpDeviceLoader(DataLoader(rows, batch_size=4, drop_last=True, collate_fn=collate), device)
+        for x in batches:
+            chosen = first if os.environ.get("FIRST") else second
+            functools.partial(chosen, scale=2)(model, x)
+            functools.partial(functools.partial(third, model), total=torch.sum)(x)
+    """,
+    "a function that chooses by type": """
+        @functools.singledispatch
+        def show(value):
+            return float(value)
+        @show.register
+        def _(value: torch.Tensor):
+            return value.item()  # expect: xla-value-read
+        @show.register(list)
+        def _(value):
+            return value[0].item()
+
+        @functools.singledispatch
+        def first(value):
+            return value.item()  # expect: xla-value-read
+        @first.register(dict)
+        def _(value):
+            return value["loss"].item()
+
+        for x in loader:
+            loss = update(x)
+            print(show(loss), show([loss]), show(3), first(loss), first({"loss": loss}))
+    """,
+    "a function with a backward pass of its own": """
+        class Clamp(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, low):
+                ctx.save_for_backward(x)
+                if x.mean() > low:  # expect: xla-tensor-branch
+                    return x.clone()
+                return x * 2
+            @staticmethod
+            def backward(ctx, grad):
+                (x,) = ctx.saved_tensors
+                print(x.shape, (x * grad).sum().item())  # expect: xla-value-read
+                return grad, None
+
+        class Quiet(torch.autograd.Function):
+            @staticmethod
+            def forward(x):
+                return x.clone()
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                print(output.norm().item())  # expect: xla-value-read
+            @staticmethod
+            def backward(ctx, grad):
+                print(grad.norm().item())
+                return grad
+
+        with torch.no_grad():
+            for x in loader:
+                Quiet.apply(model(x))
+        clamp = Clamp.apply
+        for x in loader:
+            loss = clamp(model(x), 0.0).mean()
+            loss.backward()
+            optimizer.step()
+            print(loss.item())  # expect: xla-value-read
+    """,
+    "what hooks of tensors and optimizers are given": """
+        def watch(grad):
+            print(grad.norm().item())  # expect: xla-value-read
+        def accumulated(parameter):
+            print(parameter.grad.norm().item())  # expect: xla-value-read
+        def stepped(optimizer, args, kwargs):
+            for p in optimizer.param_groups[0]["params"]:
+                print(p.norm().item(), optimizer.param_groups[0]["lr"])  # expect: xla-value-read
+        def never(grad):
+            print(grad.norm().item())
+        def lost(grad):
+            print(grad.norm().item())
+
+        late = nn.Linear(4, 4)
+        late.weight.register_hook(lost)
+        late.to(device)
+        model[0].weight.register_hook(watch)
+        optimizer.register_step_post_hook(stepped)
+        for p in model.parameters():
+            p.register_post_accumulate_grad_hook(accumulated)
+        for x in loader:
+            update(x)
+        model[0].weight.register_hook(never)
+    """,
+    "what a Trainer gives its callbacks by keyword": """
+        from transformers import TrainerCallback
+        class Watch(TrainerCallback):
+            def on_step_end(self, args, state, control, model=None, **kwargs):
+                self.last = model.classifier.weight.norm().item()  # expect: xla-value-read
+                print(model.config.hidden_size, state.global_step)
+            def on_substep_end(self, args, state, control, **kwargs):
+                weight = kwargs["model"].get_input_embeddings().weight
+                print(weight.norm().item())  # expect: xla-value-read
+                print(kwargs["lr_scheduler"].get_last_lr()[0], kwargs["logs"])
+            def on_train_end(self, args, state, control, model=None, **kwargs):
+                print(model.classifier.weight.norm().item())
+    """,
+    "what is made under a device": """
+        def build():
+            with device:
+                return nn.Linear(4, 1), torch.ones(2, 4)
+
+        made, there = build()
+        fresh = torch.optim.SGD(made.parameters(), lr=0.1)
+        made.to(device)
+        here = torch.ones(2, 4)
+        for x in loader:
+            fresh.step()
+            print(here.sum().item(), (there + 1).sum().item())  # expect: xla-value-read
+            with torch.device("cpu"):
+                print(torch.ones(4).sum().item())
+            with torch.device("meta"):
+                print(torch.ones(4).shape)
+    """,
+    "what is made on the default device": """
+        def choose():
+            torch.set_default_device(device)
+
+        before = nn.Linear(4, 1)
+        choose()
+        after = nn.Linear(4, 1)
+        stale = torch.optim.SGD(before.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        fresh = torch.optim.SGD(after.parameters(), lr=0.1)
+        before.to(device), after.to(device)
+        for x in loader:
+            stale.step(), fresh.step()
+            print(torch.ones(4).sum().item())  # expect: xla-value-read
+            print(torch.ones(4, device="cpu").sum().item())
+        torch.set_default_device("cpu")
+        for x in loader:
+            print(torch.ones(4).sum().item())
+    """,
+    "a tokenizer that datasets are given": """
+        from transformers import AutoTokenizer
+        class Rows(torch.utils.data.Dataset):
+            def __init__(self, texts, tokenizer):
+                self.texts, self.tok = texts, tokenizer
+            def __getitem__(self, i):
+                return self.tok(self.texts[i], padding="max_length", max_length=9)  # expect: xla-incomplete-padding
+        class Whole(Rows):
+            def __getitem__(self, i):
+                return self.tok(self.texts[i], padding="max_length", max_length=9, truncation=True)
+
+        tokenizer = AutoTokenizer.from_pretrained("gpt2")
+        for rows in (Rows(["a", "b"], tokenizer), Whole(["a", "b"], tokenizer)):
+            for x in MpDeviceLoader(DataLoader(rows, batch_size=4, drop_last=True), device):
+                update(x)
+        tokenizer("a prompt", padding="max_length", max_length=9)
+    """,
     "partial binds the arguments of libraries": """
         Quiet = functools.partial(torch.distributions.Normal, validate_args=False)
         Checked = functools.partial(torch.distributions.Normal, scale=torch.ones(4, device=device))

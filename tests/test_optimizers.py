@@ -337,6 +337,17 @@ def test_gradients_of_several_replicas(body: str) -> None:
     agrees(replicated(body, "torch_xla.launch(worker)"))
 
 
+@pytest.mark.parametrize(
+    ("model", "where"), [("build_model()", "device"), ("nn.Linear(4, 1)", "elsewhere"), ("nn.Linear(4, 1)", "device")]
+)
+@pytest.mark.parametrize("step", ["xm.optimizer_step(optimizer)  # clipped before", "average(model)"])
+def test_clipping_where_model_or_device_cannot_be_told(model: str, where: str, step: str) -> None:
+    expect = "  # expect: xla-clip-before-reduce" if "clipped before" in step else ""
+    body = f"loss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), 1.0){expect}\n{step}"
+    code = replicated(body, "torch_xla.launch(worker)").replace("nn.Linear(4, 1).to(device)", f"{model}.to({where})")
+    agrees("elsewhere = average(device)\n" + code.replace("device=device", f"device={where}"))
+
+
 MODELS = {
     "a sequence": ("nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))", True),
     "a sequence of named parts": ("nn.Sequential(OrderedDict([('a', nn.Linear(4, 4)), ('b', nn.Linear(4, 1))]))", True),

@@ -254,6 +254,72 @@ PROGRAMS = {
                     print(loss.item())
         """,
     },
+    "a script for CUDA that shares a loader with one for XLA": {
+        "bits/__init__.py": "from .runtime import available\n",
+        "bits/runtime.py": """
+            try:
+                import torch_xla
+            except ImportError:
+                torch_xla = None
+
+            def available():
+                return torch_xla is not None
+        """,
+        "fetcher.py": """
+            import bits
+
+            def fetch(batches, device, wrap=False):
+                if wrap:
+                    from torch_xla.distributed.parallel_loader import MpDeviceLoader
+                    return MpDeviceLoader(batches, device)
+                return batches
+        """,
+        "net.py": """
+            import torch
+
+            class Net(torch.nn.Module):
+                def forward(self, x):
+                    return x * torch.sigmoid(x.mean()).item()
+        """,
+        "main_cuda.py": """
+            import torch
+            from fetcher import fetch
+            from net import Net
+
+            model = Net().to("cuda:0")
+            for x in fetch([torch.ones(2, 4)] * 9, "cuda:0"):
+                model(x.to("cuda:0")).mean().backward()
+        """,
+    },
+    "a script for any accelerator asks for it lazily": {
+        "runtime.py": """
+            import torch
+
+            def pick(name):
+                if name == "tpu":
+                    import torch_xla
+                    return torch_xla.device()
+                return torch.device(name)
+        """,
+        "net.py": """
+            import torch
+
+            class Net(torch.nn.Module):
+                def forward(self, x):
+                    return x * torch.sigmoid(x.mean()).item()  # expect: xla-value-read
+        """,
+        "main.py": """
+            import sys
+            import torch
+            from net import Net
+            from runtime import pick
+
+            device = pick(sys.argv[1])
+            model = Net().to(device)
+            for x in [torch.ones(2, 4)] * 9:
+                model(x.to(device)).mean().backward()
+        """,
+    },
     "a script for CUDA beside one for XLA": {
         "device.py": DEVICE,
         "loop.py": """

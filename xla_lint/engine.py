@@ -58,7 +58,7 @@ def check_module(
     findings: list[Finding] = []
     contained: list[Fault] = []
     for program in analyse(module, project, target, alone=bool(own) or not taken):
-        through = taken if program.entry is None else project.speaks(program.entry)
+        through = taken if program.entry is None else program.through
         contained += program.faults
         findings += findings_in(program, own, through, symbols, contained)
     if faults is not None:

@@ -181,15 +181,16 @@ def _key(path: str, source: bytes) -> str:
 
 
 def _unchanged(outlines: dict[str, list[Any]]) -> Iterator[tuple[Path, Outline]]:
-    for name, (stamp, digest, says, script, needs_xla, launches, imports) in outlines.items():
+    for name, (stamp, digest, says, script, needs_xla, means_xla, launches, *paths, elsewhere) in outlines.items():
         path = Path(name)
         if Stamp.of(path) == tuple(stamp):
-            imported = frozenset(map(Path, imports))
-            yield path, Outline(Stamp(*stamp), digest, tuple(says), script, needs_xla, tuple(launches), imported)
+            adds, imports, needs = (frozenset(map(Path, found)) for found in paths)
+            told = (digest, tuple(says), script, needs_xla, means_xla, tuple(launches))
+            yield path, Outline(Stamp(*stamp), *told, adds, imports, needs, frozenset(elsewhere))
 
 
 def _listed(outline: Outline) -> list[Any]:
-    return [*outline[:-1], sorted(map(os.fspath, outline.imports))]
+    return [sorted(map(str, part)) if isinstance(part, frozenset) else part for part in outline]
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:

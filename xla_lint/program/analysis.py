@@ -12,11 +12,13 @@ from astroid import nodes
 
 from xla_lint.program.api_uses import api_uses
 from xla_lint.program.environment import environment_sets
-from xla_lint.program.events import Event, LibraryCall, LoopRun
+from xla_lint.program.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.faults import Boundary, Containment
 from xla_lint.program.flow import Flow
-from xla_lint.program.hooks import hook_parameters
+from xla_lint.program.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.registry import is_device
+from xla_lint.program.library.xla import DEVICES
 from xla_lint.program.live import LiveCode
 from xla_lint.program.loops import Form
 from xla_lint.program.machine import CONSTRUCTORS, MODULE
@@ -24,7 +26,7 @@ from xla_lint.program.objects import bound_to, is_model, library_base
 from xla_lint.program.optimizers import report_outdated
 from xla_lint.program.project import Project
 from xla_lint.program.ranks import RANK
-from xla_lint.program.scope import runs_on_xla
+from xla_lint.program.scope import Domain, of_xla, runs_on_xla
 from xla_lint.program.state import State
 from xla_lint.program.values import (
     UNKNOWN,
@@ -33,6 +35,7 @@ from xla_lint.program.values import (
     Function,
     Instance,
     Loader,
+    Mapping,
     Place,
     Tensor,
     Text,
@@ -64,6 +67,8 @@ class Program:
     project: Project = field(default_factory=Project)
     entry: Path | None = None
     """The module that was run, where it is another one."""
+    through: frozenset[Domain] = frozenset()
+    """What the program of that entry takes part in."""
     alone: bool = False
     """True where no other module took part."""
     importing: list[Event] = field(default_factory=list)
@@ -112,6 +117,8 @@ class Run:
     events: list[Event]
     visited: set[nodes.NodeNG]
     faults: list[Fault]
+    asks_for_xla: bool
+    """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
 
 
 def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[int] = ()) -> Run:
@@ -130,7 +137,8 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     for event in loops:
         event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    return Run(modules, [*machine.events, *loops], machine.visited, machine.faults)
+    asks = any(map(asks_for_xla, machine.events))
+    return Run(modules, [*machine.events, *loops], machine.visited, machine.faults, asks)
 
 
 def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
@@ -147,7 +155,10 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
             run = entry_run(entry, project, target)
             own = run.modules.get(path) if run is not None else None
             if run is not None and own is not None:
-                programs.append(Program(own, target, run.events, project, entry, faults=run.faults))
+                through = project.speaks(entry)
+                if not (run.asks_for_xla or project.means_xla(entry)):
+                    through -= {Domain.XLA}
+                programs.append(Program(own, target, run.events, project, entry, through, faults=run.faults))
                 reached |= {function.lineno or 0 for function in run.visited if function.root() is own}
     if alone or not programs:
         run = run_program(module, project, target, reached)
@@ -162,6 +173,14 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
             Program(module, target, events, project, alone=not several, importing=importing, faults=run.faults)
         )
     return programs
+
+
+def asks_for_xla(event: Event) -> bool:
+    """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
+    if not isinstance(event, LibraryCall):
+        return isinstance(event, Launch)
+    kin = of_xla(event.name) and not event.name.startswith("torch_xla.")
+    return kin or event.name in DEVICES or any(map(is_device, (*event.args, *event.kwargs.values())))
 
 
 def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
@@ -184,6 +203,7 @@ class Roots:
         self.entries = MODULE
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
         """What initialises the runtime as the module is imported."""
+        self.device = machine.default_device
 
     def run(self) -> None:
         """Run every function that was not run yet, callers before callees where that can be told."""
@@ -192,6 +212,7 @@ class Roots:
             machine.state = State(machine.globals.env, frozenset(), frozenset({1}))
         machine.globals.env = machine.here.env
         self.touched = machine.here.touched
+        self.device = machine.default_device
         functions = list(self._functions())
         for function in functions:
             if hook_parameters(function) is not None and function.node.lineno not in self.skip:
@@ -239,6 +260,7 @@ class Roots:
             return
         machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
         machine.frame = machine.globals
+        machine.default_device = self.device
         with Boundary(machine, function.node):
             self._start(function, form)
 
@@ -307,9 +329,12 @@ class Roots:
             assert function.receiver is not None
             bound[parameters[0].name] = function.receiver
         given = hook_parameters(function) if form is Form.HOOK else None
+        named = hook_keywords(function) if form is Form.HOOK else {}
         for position, parameter in enumerate(parameters[skip:]):
             if given is not None and position < len(given):
                 bound[parameter.name] = given[position]
+            elif parameter.name in named:
+                bound[parameter.name] = named.pop(parameter.name)
             else:
                 bound[parameter.name] = (
                     seeded(uses.get(parameter.name), notes.get(parameter.name), form, instance)
@@ -319,7 +344,7 @@ class Roots:
         if spec.vararg:
             bound[spec.vararg] = UNKNOWN
         if spec.kwarg:
-            bound[spec.kwarg] = UNKNOWN
+            bound[spec.kwarg] = Mapping(named, UNKNOWN) if named else UNKNOWN
         return bound
 
 

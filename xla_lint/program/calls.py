@@ -19,9 +19,13 @@ from xla_lint.program.machine import MOST_CALLS, Arguments
 from xla_lint.program.memo import Memo, rebased
 from xla_lint.program.names import canonical
 from xla_lint.program.objects import (
+    AUTOGRAD_FUNCTION,
+    DEFAULT,
+    SINGLE_DISPATCH,
     Super,
     bound_to,
     differs_between_replicas,
+    is_dispatcher,
     is_enumeration,
     is_model,
     is_unsettled,
@@ -30,7 +34,7 @@ from xla_lint.program.objects import (
     model_on_device,
     settled,
 )
-from xla_lint.program.optimizers import gradient_of
+from xla_lint.program.optimizers import gradient_of, groups_of, is_optimizer
 from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.values import (
@@ -46,6 +50,7 @@ from xla_lint.program.values import (
     Device,
     Function,
     Generator,
+    GradientHook,
     Instance,
     Kind,
     Loader,
@@ -100,6 +105,8 @@ class Calls(Expressions):
         self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
         self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()
+        self.gradient_hooks: dict[nodes.NodeNG, GradientHook] = {}
+        """What runs with the backward pass, by the node of the function."""
         self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
         """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
         self.totals: dict[nodes.NodeNG, tuple[nodes.NodeNG, tuple[Loop, ...], Context]] = {}
@@ -255,7 +262,7 @@ class Calls(Expressions):
         """The parameters of a function with the arguments of a call; what is missing and has no default is unknown."""
         spec = function.node.args
         names = [a.name for a in (*(spec.posonlyargs or []), *(spec.args or []))]
-        positional = list(arguments.positional)
+        positional = [*function.leading, *arguments.positional]
         if function.receiver is not None and not function.static:
             positional.insert(0, function.receiver)
         bound: dict[str, Value] = dict(zip(names, positional, strict=False))
@@ -272,8 +279,9 @@ class Calls(Expressions):
                 bound[name] = UNKNOWN if arguments.unpacked else default
         if spec.kwarg:
             rest = keywords.pop("**", None)
+            kept = {name: value for name, value in function.defaults.items() if name not in bound}
             bound[spec.kwarg] = Mapping(
-                keywords, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
+                {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
             )
         for name, value in bound.items():
             if function.frame.facts is not None and is_unsettled(value):
@@ -352,6 +360,15 @@ class Calls(Expressions):
             if limits_to_one(name):
                 value.ranked = True
                 return value
+            if dotted == SINGLE_DISPATCH:
+                return Instance(None, dotted, {DEFAULT: value}, node=node)
+            if dotted == "functools.singledispatchmethod":
+                return UNKNOWN
+            if isinstance(name, Method) and is_dispatcher(name.receiver):
+                given = node.args if isinstance(node, nodes.Call) else (value.node.args.annotations or [])[:1]
+                kind = [self.evaluate(item) for item in given if item is not None]
+                self.call(name, Arguments(node, [*kind, value]))
+                return value
         if dotted in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"):
             self.call(self.evaluate(node), Arguments(node, [value]))
             return value
@@ -378,8 +395,9 @@ class Calls(Expressions):
 
     def instantiate(self, cls: Class, arguments: Arguments) -> Value:
         model = is_model(cls)
-        place = Place.HOST if model else Place.UNKNOWN
-        instance = Instance(cls, library_base(cls), place=place, model=model, node=arguments.node)
+        instance = Instance(cls, library_base(cls), model=model, node=arguments.node)
+        if model:
+            instance.place, instance.sure = self.device.place, self.device.sure
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
             after = self.member(cls, "__post_init__")
@@ -486,6 +504,8 @@ class Calls(Expressions):
                 return bound_to(member, value)
             if member is not None and name in value.members and is_enumeration(value, member):
                 return Member(value.node, name, value, member)
+            if member is None and library_base(value) == AUTOGRAD_FUNCTION:
+                return Method(value, name)
             return member if member is not None else UNKNOWN
         if isinstance(value, Member):
             return self._member_attribute(value, name, node)
@@ -539,6 +559,8 @@ class Calls(Expressions):
             if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
                 value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
                 return value.attributes[name]
+        if name == "param_groups" and is_optimizer(value):
+            return groups_of(value)
         known = attribute_of(value.library, name)
         if known is not None:
             return known

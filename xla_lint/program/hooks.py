@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_lint.program.objects import library_base
-from xla_lint.program.values import NUMBER, UNKNOWN, Function, Instance, Place, Tensor, Value
+from xla_lint.program.values import NUMBER, UNKNOWN, Function, Instance, Loader, Place, Tensor, Value
 
 
 def batch() -> Value:
@@ -41,6 +41,21 @@ def progress() -> Value:
     return Instance(None, "transformers.TrainerState")
 
 
+def optimizer() -> Value:
+    """The optimizer, its parameters on the device."""
+    return Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False)
+
+
+def schedule() -> Value:
+    """The schedule of the learning rate."""
+    return Instance(None, "torch.optim.lr_scheduler.LRScheduler")
+
+
+def loader() -> Value:
+    """A loader, before or behind the wrapper for the device."""
+    return Loader(None, UNKNOWN)
+
+
 def anything() -> Value:
     """What the analysis does not follow."""
     return UNKNOWN
@@ -73,6 +88,13 @@ TRAINER_CALLBACK = dict.fromkeys(
     ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),
     (arguments, progress, anything),
 )
+TRAINER_CALLBACK_KEYWORDS = {
+    "model": model,
+    "optimizer": optimizer,
+    "lr_scheduler": schedule,
+    "train_dataloader": loader,
+    "eval_dataloader": loader,
+}
 HOOKS = (
     ("lightning.LightningModule", LIGHTNING),
     ("lightning.Callback", LIGHTNING_CALLBACK),
@@ -82,6 +104,13 @@ HOOKS = (
     ("optimum.neuron.", TRAINER),
 )
 """By where the class comes from: the hooks with the parameters after `self`. The first match counts."""
+
+
+def hook_keywords(function: Function) -> dict[str, Value]:
+    """What a framework gives a hook by keyword, whether its signature names it or not."""
+    base = library_base(function.owner) if function.owner is not None else ""
+    given = TRAINER_CALLBACK_KEYWORDS if base == "transformers.TrainerCallback" else {}
+    return {name: kind() for name, kind in given.items()}
 
 
 def hook_parameters(function: Function) -> list[Value] | None:

@@ -32,6 +32,7 @@ from xla_lint.program.values import (
     MATERIALISED,
     NO_PARTS,
     UNKNOWN,
+    Device,
     Logger,
     Place,
     Tensor,
@@ -91,6 +92,8 @@ class Machine(ABC):
         """True while a function runs that has no caller in sight."""
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
+        self.default_device = Device(Place.HOST)
+        """Where `torch.set_default_device` puts what is made."""
         self.operations = 0
         """How many operations on the device were recorded so far."""
         self.visited: set[nodes.NodeNG] = set()
@@ -170,7 +173,13 @@ class Machine(ABC):
     @property
     def setting(self) -> tuple[Any, ...]:
         """What else holds here and can make a difference to a function that is called."""
-        return self.rootless, self.replicated, self.closure, self.callback, self.in_forward, self.bindings
+        around = (self.rootless, self.replicated, self.closure, self.callback, self.in_forward)
+        return *around, self.bindings, self.default_device
+
+    @property
+    def device(self) -> Device:
+        """Where tensors and models are made that are not told where."""
+        return self.here.device or self.default_device
 
     @property
     def loop(self) -> Loop | None:
@@ -419,7 +428,7 @@ class Machine(ABC):
             self.loop.backward = True
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
-        state.gradients = Gradients(computed=True)
+        state.gradients = Gradients(computed=True, placed=True)
 
     def forward(self, node: nodes.NodeNG, model: Instance) -> None:
         """A model on the device is called."""

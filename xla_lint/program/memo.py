@@ -170,7 +170,8 @@ def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
         inner = (*value.pieces, *(() if value.source is None else (value.source,)), value.element)
         return (Stream, value.counted, tuple(fingerprint(piece, state, depth - 1) for piece in inner))
     if isinstance(value, Function):
-        return (value.node, value.frame, value.receiver)
+        given = tuple(fingerprint(item, state, depth - 1) for item in (*value.leading, *value.defaults.values()))
+        return (value.node, value.frame, value.receiver, given)
     return value
 
 

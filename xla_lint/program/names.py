@@ -17,6 +17,7 @@ MODULES = {
     "torch.nn.utils.clip_grad": "torch.nn.utils",
     "torch.amp.autocast_mode": "torch.amp",
     "torch.amp.grad_scaler": "torch.amp",
+    "torch.autograd.function": "torch.autograd",
     "torch.autograd.grad_mode": "torch",
     "torch.autograd.anomaly_mode": "torch.autograd",
     "torch.cuda.amp.autocast_mode": "torch.cuda.amp",

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
 PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
+AUTOGRAD_FUNCTION = "torch.autograd.Function"
+SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
+"""A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 
@@ -100,6 +103,11 @@ def is_enumeration(cls: Class, member: Value) -> bool:
     """Whether a member of a class is one of an enumeration; those of an `IntEnum` or `StrEnum` are plain values."""
     base = library_base(cls)
     return base in ENUMERATIONS or (base in PLAIN_ENUMERATIONS and member is UNKNOWN)
+
+
+def is_dispatcher(value: Value) -> bool:
+    """Whether a value is a function under `functools.singledispatch`."""
+    return isinstance(value, Instance) and value.library == SINGLE_DISPATCH
 
 
 def is_model(cls: Class) -> bool:

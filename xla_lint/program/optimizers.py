@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import ClippedEarly, OptimizerStep, Outdated
-from xla_lint.program.machine import CONSTRUCTORS
+from xla_lint.program.machine import CONSTRUCTORS, Arguments
 from xla_lint.program.state import Gradients
 from xla_lint.program.values import (
+    UNKNOWN,
     Instance,
     Mapping,
     Move,
@@ -23,6 +24,7 @@ from xla_lint.program.values import (
     Stream,
     Tensor,
     Value,
+    join_all,
     options,
 )
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
     from xla_lint.program.machine import Machine
 
+STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
+"""The methods of an optimizer that register functions to run before and after each step."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
 
@@ -114,6 +118,12 @@ def is_assumed(model: Instance) -> bool:
     return model.node is None and not model.sure and not model.moves
 
 
+def groups_of(optimizer: Instance) -> Value:
+    """An optimizer's groups of parameters."""
+    parameters = join_all(parameters_in(optimizer.attributes.get("params")))
+    return Sequence(None, Mapping({"params": Sequence(None, parameters)}, UNKNOWN))
+
+
 # Steps.
 
 
@@ -121,10 +131,27 @@ def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
     """An optimizer, or one of several, takes its step."""
     for option in options(optimizer):
         if isinstance(option, Instance) and is_optimizer(option):
+            before, after = STEP_HOOKS
+            given = Arguments(node, [option, Sequence([], frozen=True), Mapping({})])
+            for hook in step_hooks(option, before):
+                machine.call(hook, given)
             gradients = machine.here.gradients
-            unreduced = gradients.computed and not gradients.reduced
+            unreduced = gradients.placed and not gradients.reduced
             machine.emit(OptimizerStep(node, machine.context, option, not unreduced))
             report_outdated(machine, option)
+            for hook in step_hooks(option, after):
+                machine.call(hook, given)
+
+
+def add_step_hook(machine: Machine, optimizer: Instance, name: str, hook: Value) -> None:
+    """Register a function under the name of the method that did."""
+    machine.store.put(optimizer.attributes, name, Sequence([*step_hooks(optimizer, name), hook]))
+
+
+def step_hooks(optimizer: Instance, name: str) -> list[Value]:
+    """What was registered by a method."""
+    held = optimizer.attributes.get(name)
+    return held.items or [] if isinstance(held, Sequence) else []
 
 
 def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
@@ -166,7 +193,7 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
     """Gradients are clipped or unscaled."""
     gradients = machine.here.gradients
     if gradients.computed and not gradients.reduced:
-        machine.here.gradients = Gradients(True, False, gradients.clipped | {(node, spelled)})
+        machine.here.gradients = replace(gradients, clipped=gradients.clipped | {(node, spelled)})
 
 
 def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool = False) -> None:

@@ -23,11 +23,11 @@ STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
 PACKAGES = rb"(?:" + "|".join(sorted(XLA_PACKAGES)).encode() + rb"|optimum\.(?:neuron|tpu))\b"
 NEEDS_XLA = re.compile(rb"^(?:from|import)[ \t][^\n#]*\b" + PACKAGES, re.MULTILINE)
 """An import under no condition."""
+RUNS_ON_XLA = rb"^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)"
+MEANS_XLA = re.compile(NEEDS_XLA.pattern + b"|" + RUNS_ON_XLA, re.MULTILINE)
+"""What makes every program that it belongs to one of XLA."""
 SPEAKS = {
-    Domain.XLA: re.compile(
-        STATEMENT + PACKAGES + rb"|^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)",
-        re.MULTILINE,
-    ),
+    Domain.XLA: re.compile(STATEMENT + PACKAGES + b"|" + RUNS_ON_XLA, re.MULTILINE),
     Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
 }
 """What the bytes of a file say that takes part in such a program by its own statements."""
@@ -62,10 +62,18 @@ class Outline(NamedTuple):
     """Whether it may run as a script though others import it."""
     needs_xla: bool
     """Whether it cannot be imported without torch_xla or its kin."""
+    means_xla: bool
+    """Whether that holds, or it asks a framework for XLA: what imports it is an XLA program."""
     launches: tuple[str, ...]
     """The names of the files that it runs on XLA as SageMaker's entry points."""
+    adds: frozenset[Path]
+    """The folders that it puts on Python's search path."""
     imports: frozenset[Path]
-    """The files of the project that it imports."""
+    """The files of the project that it imports, as far as they lie where any module finds them."""
+    needs: frozenset[Path]
+    """Those among them without which it cannot be imported."""
+    elsewhere: frozenset[str]
+    """The other dotted names that it imports and that may be of the project."""
 
 
 def digest_of(source: bytes) -> str:
@@ -94,9 +102,14 @@ def launched_by(source: bytes) -> tuple[str, ...]:
     return tuple(sorted({PurePosixPath(path).name for path in paths}))
 
 
-def imports_in(source: bytes) -> Iterator[tuple[str, int]]:
-    """The dotted names that a source may import, each with its level: the number of dots before a relative one."""
+def imports_in(source: bytes, *, needed: bool = False) -> Iterator[tuple[str, int]]:
+    """The dotted names that a source may import, each with its level: the number of dots before a relative one.
+
+    `needed` leaves out imports under a condition.
+    """
     for match in IMPORT.finditer(source):
+        if needed and match[0][:1].isspace():
+            continue
         origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
         if plain:
             for item in plain.split(","):

@@ -15,13 +15,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xla_lint.program.outline import NEEDS_XLA, Outline, Stamp, digest_of, imports_in, is_script, launched_by, said_by
+from xla_lint.program.outline import (
+    MEANS_XLA,
+    NEEDS_XLA,
+    Outline,
+    Stamp,
+    digest_of,
+    imports_in,
+    is_script,
+    launched_by,
+    said_by,
+)
 from xla_lint.program.reads import Recorder
+from xla_lint.program.roots import SOURCES, root_of, sources_of_scripts
 from xla_lint.program.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
+from xla_lint.program.search_path import added_folders
 from xla_lint.program.source import SourceError, decode, parse, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from astroid import nodes
@@ -30,7 +42,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt")
 SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
 MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
@@ -88,6 +99,7 @@ class Project:
         cls._known.clear()
         cls._roots.clear()
         requirements.cache_clear()
+        sources_of_scripts.cache_clear()
 
     # What was asked.
 
@@ -109,6 +121,10 @@ class Project:
             return [str(entry) for entry in self.entries(path)]
         if kind == "launched":
             return self.is_launched(path)
+        if kind == "means":
+            return self.means_xla(path)
+        if kind == "added":
+            return self._added_names
         return _names(self.speaks(path) if kind == "speaks" else self.domains_of(path))
 
     @cached_property
@@ -166,15 +182,19 @@ class Project:
         if found is None:
             stamp = Stamp.of(path)
             source = _bytes(path) or b""
-            imports = (self.resolve(dotted, level, path) for dotted, level in imports_in(source))
+            imports = {(dotted, level): self._find(dotted, level, path) for dotted, level in imports_in(source)}
             found = self.outlines[path] = Outline(
                 stamp,
                 digest_of(source),
                 said_by(source),
                 is_script(source),
                 NEEDS_XLA.search(source) is not None,
+                MEANS_XLA.search(source) is not None,
                 launched_by(source),
-                frozenset(target for target in imports if target is not None and target.suffix == ".py"),
+                added_folders(source, path, self.root or path.parent),
+                modules_among(imports.values()),
+                modules_among(imports[name] for name in imports_in(source, needed=True)),
+                frozenset(d for (d, level), target in imports.items() if target is None and self._may_hold(d, level)),
             )
         return found
 
@@ -230,14 +250,50 @@ class Project:
 
     def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
         """The file or package folder of the project that an import names, None where it is none of the project's."""
+        found = self._find(dotted, level, importer)
+        return self._find_added(dotted, importer) if found is None and self._may_hold(dotted, level) else found
+
+    def _may_hold(self, dotted: str, level: int) -> bool:
+        """Whether an absolute import may name something of the project."""
+        return not level and dotted.partition(".")[0] in self._stems
+
+    def _find(self, dotted: str, level: int, importer: Path) -> Path | None:
+        """What an import names where any module finds it: near the importer, or in a folder for sources."""
         parts = dotted.split(".") if dotted else []
         if parts and parts[0] not in self._stems:
             return None
         folder = importer.parent
         for _ in range(level - 1):
             folder = folder.parent
-        for start in [folder] if level else self._search_path(importer):
-            found = self._below(start, parts)
+        return self._first_below([folder] if level else self._search_path(importer), parts)
+
+    def _find_added(self, dotted: str, importer: Path) -> Path | None:
+        """What an import names in the folders that scripts put on the search path, the nearest script first.
+
+        Such a folder counts for all modules below the folder that holds both it and the script.
+        """
+        self._recorder.note("added", importer.parent, self._added_names)
+        folders = (folder for within, folder in self._added if within in importer.parents)
+        return self._first_below(folders, dotted.split("."))
+
+    @cached_property
+    def _added(self) -> list[tuple[Path, Path]]:
+        """The folders that scripts put on the search path: below which folder each counts, and the folder."""
+        found = {
+            (Path(os.path.commonpath([path.parent, folder])), folder)
+            for path in self.files
+            for folder in self.outline(path).adds
+            if folder in self._folders
+        }
+        return sorted(found, key=lambda pair: (-len(pair[0].parts), pair))
+
+    @cached_property
+    def _added_names(self) -> list[list[str]]:
+        return [[str(within), str(folder)] for within, folder in self._added]
+
+    def _first_below(self, folders: Iterable[Path], parts: list[str]) -> Path | None:
+        for folder in folders:
+            found = self._below(folder, parts)
             if found is not None:
                 return None if self.is_library(found) else found
         return None
@@ -282,9 +338,13 @@ class Project:
         while (folder / "__init__.py") in self.files:
             folder = folder.parent
             yield folder
-        if self.root is not None:
-            yield self.root
-            yield self.root / "src"
+        for place in importer.parents:
+            if place == self.root:
+                yield place
+            if place / SOURCES in self._folders:
+                yield place / SOURCES
+            if place == self.root:
+                break
 
     def _below(self, folder: Path, parts: list[str]) -> Path | None:
         place = folder.joinpath(*parts) if parts else folder
@@ -305,7 +365,11 @@ class Project:
 
     def imports(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports."""
-        return self.outline(path).imports
+        outline = self.outline(path)
+        if not outline.elsewhere or not self._added:
+            return outline.imports
+        found = {self._find_added(dotted, path) for dotted in outline.elsewhere}
+        return outline.imports | modules_among(found)
 
     @cached_property
     def _importers(self) -> dict[Path, set[Path]]:
@@ -336,6 +400,14 @@ class Project:
             said = {name for part in self.reach(path) for name in self.outline(part).says}
             found = self._speaks[path] = frozenset(Domain[name] for name in said)
         self._recorder.note("speaks", path, _names(found))
+        return found
+
+    def means_xla(self, path: Path) -> bool:
+        """Whether a file is of an XLA program by its own statements, or by those of files it cannot do without."""
+        found = Domain.XLA.name in self.outline(path).says or any(
+            self.outline(part).means_xla for part in self._walk(path, lambda part: self.outline(part).needs)
+        )
+        self._recorder.note("means", path, found)
         return found
 
     @cached_property
@@ -406,12 +478,9 @@ class Project:
         return file in self.files and bool(self.domains_of(file))
 
 
-def root_of(folder: Path) -> Path:
-    """The root of the project that a folder belongs to."""
-    base = folder
-    while (base / "__init__.py").exists() and base.parent != base:
-        base = base.parent
-    return next((f for f in (base, *base.parents) if any((f / marker).exists() for marker in MARKERS)), base)
+def modules_among(targets: Iterable[Path | None]) -> frozenset[Path]:
+    """The files among what imports name."""
+    return frozenset(target for target in targets if target is not None and target.suffix == ".py")
 
 
 def forget_oldest(kept: dict[Any, Any], most: int) -> None:

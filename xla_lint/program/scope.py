@@ -89,14 +89,16 @@ def may_be_in_scope(source: bytes, scope: Scope) -> bool:
 def in_scope(module: nodes.Module, scope: Scope) -> bool:
     """Whether a module belongs to an XLA program (`auto`), or uses torch at all (`all`)."""
     for name in index_of(module).imported:
-        package = name.partition(".")[0]
-        if package in XLA_PACKAGES or name.startswith(XLA_SUBPACKAGES):
-            return True
-        if scope is Scope.ALL and package in TORCH_PACKAGES:
+        if of_xla(name) or (scope is Scope.ALL and name.partition(".")[0] in TORCH_PACKAGES):
             return True
     return trains_on_tpu(module) or (
         "_mp_fn" in module.locals and isinstance(module.locals["_mp_fn"][0], nodes.FunctionDef)
     )
+
+
+def of_xla(dotted: str) -> bool:
+    """Whether a dotted name is of torch_xla or its kin."""
+    return dotted.partition(".")[0] in XLA_PACKAGES or dotted.startswith(XLA_SUBPACKAGES)
 
 
 def domains(module: nodes.Module, scope: Scope) -> frozenset[Domain]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from xla_lint.program.events import Held
     from xla_lint.program.index import Index
     from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Class, Function
+    from xla_lint.program.values import Class, Device, Function
 
 Environment = dict[str, Value]
 
@@ -39,7 +39,9 @@ class Gradients:
     """What has happened to the gradients of this replica."""
 
     computed: bool = False
-    """A backward pass has run."""
+    """A backward pass has run, on the device or where it cannot be told."""
+    placed: bool = False
+    """It was one of tensors on the device."""
     reduced: bool = False
     """They have been reduced over the replicas since, or might have been."""
     clipped: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
@@ -47,7 +49,12 @@ class Gradients:
 
     def meet(self, other: Gradients) -> Gradients:
         """What may have happened where two paths come together."""
-        return Gradients(self.computed or other.computed, self.reduced or other.reduced, self.clipped | other.clipped)
+        return Gradients(
+            self.computed or other.computed,
+            self.placed or other.placed,
+            self.reduced or other.reduced,
+            self.clipped | other.clipped,
+        )
 
 
 NO_GRADIENTS = Gradients()
@@ -73,6 +80,8 @@ class State:
     gradients: Gradients = NO_GRADIENTS
     touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
     """What has initialised the XLA runtime in this process: each call and its dotted name."""
+    device: Device | None = None
+    """Where a `with` statement puts the tensors that are made inside."""
 
     def fork(self) -> State:
         """A copy for another path."""
@@ -82,14 +91,14 @@ class State:
         """A copy with other variables."""
         return State(
             env, self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
-            self.gradients, self.touched,
+            self.gradients, self.touched, self.device,
         )  # fmt: skip
 
     def course(self) -> tuple[Any, ...]:
         """All but the variables and what is pending, to compare."""
         phase = self.phase
         done = None if phase is None else (phase.done, phase.loop, phase.cut)
-        return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, done
+        return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, self.device, done
 
     def meet(self, other: State, *, ranked: bool = False) -> State:
         """The state where two paths come together. Variables bound on one path only are kept.

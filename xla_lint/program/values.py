@@ -224,6 +224,8 @@ class Function(Value):
     owner: Class | None = None
     """The class whose body defines it."""
     defaults: dict[str, Value] = field(default_factory=dict)
+    leading: tuple[Value, ...] = ()
+    """The positional arguments that `functools.partial` bound."""
     compiled: bool = False
     """True under `torch_xla.compile`: each call is a graph of its own."""
     no_grad: bool = False
@@ -241,6 +243,21 @@ class Function(Value):
     def name(self) -> str:
         """Its name, as a message says it."""
         return getattr(self.node, "name", "<lambda>")
+
+
+@dataclass(frozen=True, slots=True)
+class GradientHook:
+    """A function that runs with the backward pass."""
+
+    function: Function
+    first: tuple[Value, ...]
+    """What it is given before the gradients."""
+    gradients: int
+    """How many gradients it is given."""
+    sure: bool
+    """Whether these surely live on the device."""
+    entry: int
+    """The entry point of the program (`Machine.entry`) that registered it."""
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from xla_lint.program.library import (
     accelerate,
+    autograd,
     builtin,
     collectives,
     data,
@@ -19,6 +20,7 @@ from xla_lint.program.library.registry import call_library, call_method, enter_l
 
 __all__ = [
     "accelerate",
+    "autograd",
     "builtin",
     "call_library",
     "call_method",

@@ -110,7 +110,7 @@ def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: A
                 callee = member if isinstance(member, Function) else UNKNOWN
                 if isinstance(callee, Function):
                     callee = bound_to(callee, option)
-            if isinstance(callee, Function):
+            if isinstance(callee, Function) or (isinstance(callee, Instance) and callee.library == "functools.partial"):
                 before, machine.callback = machine.callback, True
                 loops, machine.loops = machine.loops, []
                 row = row_of(machine, dataset, arguments.node)
@@ -123,6 +123,8 @@ def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: A
 
 def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
     """One item of a dataset."""
+    if isinstance(dataset, Choice):
+        return join_all([row_of(machine, option, node) for option in dataset.options])
     if isinstance(dataset, Instance):
         tensors = dataset.attributes.get("*tensors")
         if isinstance(tensors, Sequence) and tensors.items is not None:

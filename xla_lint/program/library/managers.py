@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.events import Autocast
 from xla_lint.program.names import is_foreign
-from xla_lint.program.values import UNKNOWN, Instance, Text, Value
+from xla_lint.program.values import UNKNOWN, Device, Instance, Place, Text, Value, options
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -21,7 +21,14 @@ BARRIERS_AT_EXIT = frozenset({"torch_xla.step", "torch_xla.debug.profiler.StepTr
 def enter(machine: Calls, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
     """Run the body of a `with` statement under a context manager that the project does not define."""
     library = manager.library if isinstance(manager, Instance) else ""
-    if library in WITHOUT_GRADIENTS:
+    devices = [option for option in options(manager) if isinstance(option, Device)]
+    if devices:
+        around = machine.here.device
+        machine.here.device = next((device for device in devices if device.place is Place.DEVICE), devices[0])
+        body(manager)
+        if machine.state is not None:
+            machine.state.device = around
+    elif library in WITHOUT_GRADIENTS:
         before = machine.here.grad
         machine.here.grad = False
         body(UNKNOWN)

@@ -10,7 +10,17 @@ from xla_lint.program.events import How, Transfer
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
-from xla_lint.program.optimizers import clip, is_assumed, move_parameters, parameter_of, parameters_in, reduce, step
+from xla_lint.program.optimizers import (
+    STEP_HOOKS,
+    add_step_hook,
+    clip,
+    is_assumed,
+    move_parameters,
+    parameter_of,
+    parameters_in,
+    reduce,
+    step,
+)
 from xla_lint.program.values import (
     FACT,
     NONE,
@@ -38,6 +48,10 @@ if TYPE_CHECKING:
 
 CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
 HOOKS = frozenset({"register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"})
+MODULES_INSIDE = frozenset(
+    {"get_submodule", "get_input_embeddings", "get_output_embeddings", "get_encoder", "get_decoder", "get_base_model"}
+)
+"""Methods that give a part of a model."""
 CHAINING = frozenset({"requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
 
 
@@ -58,7 +72,8 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if not last[:1].isupper():
         machine.hand_over(arguments)
         return UNKNOWN
-    module = Instance(None, dotted, place=Place.HOST, model=True, node=arguments.node)
+    made_on = machine.device
+    module = Instance(None, dotted, place=made_on.place, model=True, sure=made_on.sure, node=arguments.node)
     if dotted in CONTAINERS:
         fill(machine, module, arguments)
     place = place_named(arguments.keywords.get("device"))
@@ -196,6 +211,8 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
         return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(parameter_of(machine, receiver))))
     if name == "state_dict":
         return Mapping({}, parameter_of(machine, receiver))
+    if name in MODULES_INSIDE:
+        return Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
     if name in ("modules", "children"):
         return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
     if name in ("named_modules", "named_children"):
@@ -357,8 +374,8 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
         return NONE
     if name == "get_last_lr":
         return Sequence(None, NUMBER)
-    if name == "param_groups":
-        return Sequence(None, Mapping({}, UNKNOWN))
+    if name in STEP_HOOKS:
+        add_step_hook(machine, receiver, name, arguments.get(0, "hook") or UNKNOWN)
     return UNKNOWN
 
 

@@ -47,6 +47,8 @@ MOVES = frozenset({"to", "cuda"})
 """Methods by which even an unknown object is seen to move to a device."""
 TELLING = frozenset({"step", "set_epoch"})
 """Methods that are listened to whatever they are called on: it may be a scaler, or lead to a sampler."""
+HARMLESS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
+"""Methods that do no more than their name says, whatever they are called on."""
 NAMING = frozenset({"torch.device", "torch.set_default_device"})
 """Functions that only name a device: unlike all others that take one they leave the XLA runtime as it is."""
 
@@ -134,7 +136,7 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
                 result = handler(machine, receiver, name, arguments)
             if result is None:
                 result = _OBJECTS["torch.nn."](machine, receiver, name, arguments)
-            return result if result is not None else _unknown_method(machine, receiver, arguments)
+            return result if result is not None else _unknown_method(machine, receiver, name, arguments)
         result = handler(machine, receiver, name, arguments) if handler is not None else None
     else:
         if isinstance(receiver, Tensor) or name in TELLING or (receiver is UNKNOWN and name in MOVES):
@@ -157,11 +159,13 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
             return Tensor(Place.DEVICE, line=line, loose=True, sure=False, unsettled=True)
         method = _METHODS.get(type(receiver))
         result = method(machine, receiver, name, arguments) if method is not None else None
-    return result if result is not None else _unknown_method(machine, receiver, arguments)
+    return result if result is not None else _unknown_method(machine, receiver, name, arguments)
 
 
-def _unknown_method(machine: Calls, receiver: Value, arguments: Arguments) -> Value:
+def _unknown_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
     machine.hand_over(arguments)
+    if name in HARMLESS:
+        return UNKNOWN
     known = isinstance(receiver, Instance) and receiver.library and is_foreign(receiver.library)
     if not known and not (isinstance(receiver, Name) and is_foreign(receiver.dotted)):
         machine.opaque()

@@ -9,12 +9,13 @@ from xla_lint.program.events import How
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import function, methods_of, objects
 from xla_lint.program.machine import Arguments
-from xla_lint.program.objects import bound_to
+from xla_lint.program.objects import DEFAULT, SINGLE_DISPATCH
 from xla_lint.program.values import (
     NONE,
     NUMBER,
     TEXT,
     UNKNOWN,
+    Choice,
     Class,
     Function,
     Instance,
@@ -25,9 +26,11 @@ from xla_lint.program.values import (
     Number,
     Sequence,
     Stream,
+    Tensor,
     Text,
     Trait,
     Value,
+    choose,
 )
 
 if TYPE_CHECKING:
@@ -203,21 +206,18 @@ def replaced(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 @function("functools.partial")
 def partial(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A function with some arguments bound."""
-    inner = arguments.get(0)
-    if isinstance(inner, Function):
-        bound = machine.bind_parameters(inner, Arguments(arguments.node, arguments.positional[1:], arguments.keywords))
-        result = bound_to(inner, inner.receiver) if inner.receiver is not None else inner
-        skip = len(arguments.positional) - 1
-        if skip == 0:
-            return Function(
-                result.node, result.frame, result.receiver, result.owner,
-                {**result.defaults, **{k: v for k, v in bound.items() if k in arguments.keywords}},
-                result.compiled, result.no_grad, result.manager, result.static,
-            )  # fmt: skip
+    inner, *first = arguments.positional or [UNKNOWN]
+    if isinstance(inner, Choice):
+        node, keywords, unpacked = arguments.node, arguments.keywords, arguments.unpacked
+        each = (Arguments(node, [option, *first], keywords, unpacked) for option in inner.options)
+        return choose([partial(machine, dotted, given) for given in each])
+    if isinstance(inner, Function) and not arguments.unpacked:
+        bound = {**inner.defaults, **arguments.keywords}
+        return replace(inner, leading=(*inner.leading, *first), defaults=bound)
     if not isinstance(inner, (Function, Class, Instance, Name, Method)) or arguments.unpacked:
         return inner if isinstance(inner, (Function, Class, Instance, Name)) else UNKNOWN
-    first, rest = Sequence(arguments.positional[1:]), Mapping(arguments.keywords)
-    return Instance(None, "functools.partial", {"function": inner, "first": first, "rest": rest})
+    kept: dict[str, Value] = {"function": inner, "first": Sequence(first), "rest": Mapping(arguments.keywords)}
+    return Instance(None, "functools.partial", kept)
 
 
 @objects("functools.partial")
@@ -238,6 +238,19 @@ def call_partial(machine: Calls, receiver: Value, name: str, arguments: Argument
             arguments.unpacked,
         ),
     )
+
+
+@objects(SINGLE_DISPATCH)
+def dispatch(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A tensor goes to what is registered for tensors, else to the first function; where others go is unknown."""
+    assert isinstance(receiver, Instance)
+    first, second = arguments.get(0), arguments.get(1)
+    if name == "register" and second is not None:
+        kind = first.dotted if isinstance(first, Name) else "?"
+        machine.store.put(receiver.attributes, kind, second)
+    elif name == "__call__" and isinstance(first, Tensor) and "?" not in receiver.attributes:
+        return machine.call(receiver.attributes.get("torch.Tensor", receiver.attributes[DEFAULT]), arguments)
+    return None
 
 
 @function("functools.wraps", "functools.lru_cache", "functools.cache", "functools.update_wrapper")

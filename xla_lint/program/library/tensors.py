@@ -22,11 +22,13 @@ from xla_lint.knowledge.operations import (
 )
 from xla_lint.program.events import Backward, DataShape, How, Transfer
 from xla_lint.program.expressions import SHAPE
+from xla_lint.program.library import autograd
 from xla_lint.program.library.builtin import data_number
 from xla_lint.program.library.registry import methods_of, place_named
 from xla_lint.program.library.standard import drawn
 from xla_lint.program.machine import device_tensors
 from xla_lint.program.objects import model_on_device
+from xla_lint.program.state import Gradients
 from xla_lint.program.uses import MODEL_METHODS
 from xla_lint.program.values import (
     FETCHED,
@@ -92,8 +94,9 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         return move(machine, receiver, name, arguments)
     if name == "backward":
         return backward(machine, receiver, arguments)
-    if name in ("register_hook", "retain_grad", "share_memory_", "set_"):
-        machine.hand_over(arguments)
+    if name in ("register_hook", "register_post_accumulate_grad_hook"):
+        return autograd.register(machine, receiver, name, arguments)
+    if name in ("retain_grad", "share_memory_", "set_"):
         return NONE
     if receiver.loose and name in ("keys", "items", "values", "get", "pop"):
         item = receiver.like(length=None)
@@ -250,4 +253,7 @@ def backward(machine: Calls, receiver: Tensor, arguments: Arguments) -> Value:
     machine.spent |= set(receiver.sites)
     if receiver.place is Place.DEVICE:
         machine.backward(arguments.node)
+        autograd.run_hooks(machine, arguments.node)
+    elif receiver.place is Place.UNKNOWN:
+        machine.here.gradients = Gradients(computed=True)
     return NONE

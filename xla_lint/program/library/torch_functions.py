@@ -43,7 +43,7 @@ MODES = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad",
 QUIET_FUNCTIONS = frozenset(
     "manual_seed seed set_default_dtype get_default_dtype is_tensor is_storage get_rng_state set_rng_state "
     "set_num_threads use_deterministic_algorithms is_floating_point is_complex iinfo finfo Generator Size "
-    "set_printoptions set_float32_matmul_precision set_default_device initial_seed".split()
+    "set_printoptions set_float32_matmul_precision initial_seed".split()
 )
 
 
@@ -52,6 +52,17 @@ def device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A device by its name."""
     place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"))
     return Device(place if place is not None else Place.UNKNOWN)
+
+
+@function("torch.set_default_device")
+def set_default_device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """What is made from here on lives on this device."""
+    given = options(arguments.get(0, "device") or UNKNOWN)
+    places = {place_named(option) for option in given}
+    sure = not any(isinstance(option, Device) and not option.sure for option in given)
+    place = Place.DEVICE if Place.DEVICE in places else places.pop() if len(places) == 1 else Place.UNKNOWN
+    machine.default_device = Device(place or Place.HOST, sure)
+    return NONE
 
 
 @function(*MODES, "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
@@ -162,7 +173,8 @@ def make(machine: Calls, name: str, arguments: Arguments) -> Value:
     """A tensor made from numbers."""
     node = arguments.node
     named = place_named(arguments.keywords.get("device"))
-    place = named if named is not None else Place.HOST
+    default = Device(Place.HOST) if name == "from_numpy" else machine.device
+    place = named if named is not None else default.place
     sizes = arguments.positional
     length = first_size(sizes)
     if "size" in arguments.keywords:
@@ -190,7 +202,7 @@ def make(machine: Calls, name: str, arguments: Arguments) -> Value:
                     machine.read(node, None, tensor, How.VALUE, f"{name}()")
     kind = Kind.INT if name in ("arange", "randint", "randperm") else Kind.UNKNOWN
     kind = kind_named(arguments.keywords.get("dtype")) or kind
-    sure = not any(isinstance(o, Device) and not o.sure for o in options(arguments.keywords.get("device") or NONE))
+    sure = not any(isinstance(o, Device) and not o.sure for o in options(arguments.keywords.get("device") or default))
     made = machine.loop if place is Place.HOST and not must_travel(name, arguments) else None
     return machine.tensor(node, place, length=length, kind=kind, sure=sure, made=made)
 

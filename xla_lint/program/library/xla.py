@@ -43,9 +43,11 @@ RANKS = (
     "torch_xla.runtime.process_index",
     "torch.distributed.get_rank",
 )
+DEVICES = ("torch_xla.device", f"{XM}xla_device", "torch_xla.devices", f"{XM}xla_real_devices")
+"""The functions that give the XLA device."""
 
 
-@function("torch_xla.device", f"{XM}xla_device", "torch_xla.devices", f"{XM}xla_real_devices")
+@function(*DEVICES)
 def device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """The XLA device."""
     value = Device(Place.DEVICE)

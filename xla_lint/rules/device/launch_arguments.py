@@ -119,7 +119,7 @@ def signature_problem(call: LibraryCall, target: Value | None) -> tuple[str, str
     if not isinstance(target, Function) or call.unpacked:
         return None
     spec = target.node.args
-    bound = 1 if target.receiver is not None and not target.static else 0
+    bound = len(target.leading) + (1 if target.receiver is not None and not target.static else 0)
     names = [*(spec.posonlyargs or []), *(spec.args or [])][bound:]
     required = max((count for count, name in enumerate(names, 1) if name.name not in target.defaults), default=0)
     if not names and not spec.vararg:

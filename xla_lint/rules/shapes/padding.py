@@ -115,13 +115,19 @@ def repeated(call: LibraryCall) -> bool:
 
     A dataset's `__getitem__` makes one row, which has no other to be padded to.
     """
+    return not makes_row(call) and (call.context.callback or bool(call.context.loops))
+
+
+def makes_row(call: LibraryCall) -> bool:
+    """Whether a call is part of a dataset's `__getitem__`."""
     around = [call.node, *(site.node for site in call.context.stack if site.node is not None)]
-    one_row = any(getattr(node.scope(), "name", "") == "__getitem__" for node in around)
-    return not one_row and (call.context.callback or bool(call.context.loops))
+    return any(getattr(node.scope(), "name", "") == "__getitem__" for node in around)
 
 
 def is_prompt(call: LibraryCall) -> bool:
-    """Whether a tokenizer call is given texts that stand in the source."""
+    """Whether a tokenizer call is given texts that stand in the source, and are no rows of a dataset."""
+    if makes_row(call):
+        return False
     given_text = call.args[0] if call.args else call.kwargs.get("text")
     parts = given_text.items or [] if isinstance(given_text, Sequence) else [given_text]
     return bool(parts) and all(isinstance(part, Text) for part in parts)

@@ -1,0 +1,96 @@
+"""What runs with the backward pass: `torch.autograd.Function` and the hooks of tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from xla_lint.program.library.registry import methods_of, objects
+from xla_lint.program.machine import CONSTRUCTORS, MODULE, Arguments, device_tensors
+from xla_lint.program.objects import AUTOGRAD_FUNCTION, library_base
+from xla_lint.program.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Function,
+    GradientHook,
+    Instance,
+    Place,
+    Sequence,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.calls import Calls
+
+CONTEXT = "torch.autograd.function.FunctionCtx"
+SAVED = "saved_tensors"
+
+
+@methods_of(Class)
+def class_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """`Fn.apply(x)` runs `forward` without gradients, and `backward` with the backward pass."""
+    assert isinstance(receiver, Class)
+    forward, backward = machine.member(receiver, "forward"), machine.member(receiver, "backward")
+    if name != "apply" or library_base(receiver) != AUTOGRAD_FUNCTION or not isinstance(forward, Function):
+        return None
+    context = Instance(None, CONTEXT, node=arguments.node)
+    setup = machine.member(receiver, "setup_context")
+    first = [] if isinstance(setup, Function) else [context]
+    given = Arguments(arguments.node, [*first, *arguments.positional], arguments.keywords, arguments.unpacked)
+    result = machine.call(replace(forward, no_grad=True), given)
+    if isinstance(setup, Function):
+        machine.call(setup, Arguments(arguments.node, [context, Sequence(arguments.positional, frozen=True), result]))
+    if not machine.here.grad:
+        return result
+    made = device_tensors([result])
+    if made and isinstance(backward, Function):
+        several = isinstance(result, Sequence) and result.items is not None
+        count = len(result.items or ()) if several and isinstance(result, Sequence) else 1
+        note(machine, backward, GradientHook(backward, (context,), count, made[0].sure, machine.entry))
+    return with_history(result)
+
+
+def with_history(value: Value) -> Value:
+    """What a function of the backward pass returns: tensors with a history."""
+    if isinstance(value, Tensor):
+        return value.like(grad=True)
+    if isinstance(value, Sequence) and value.items is not None:
+        return replace(value, items=[with_history(item) for item in value.items])
+    return value
+
+
+@objects(CONTEXT)
+def context_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """The context keeps tensors for the backward pass."""
+    assert isinstance(receiver, Instance)
+    if name == "save_for_backward":
+        machine.store.put(receiver.attributes, SAVED, Sequence(list(arguments.positional), frozen=True))
+    return NONE
+
+
+def register(machine: Calls, tensor: Tensor, name: str, arguments: Arguments) -> Value:
+    """A function that the backward pass gives the gradient of a tensor, or the tensor itself once it has one."""
+    function = arguments.get(0, "hook")
+    if isinstance(function, Function) and tensor.place is Place.DEVICE:
+        first, gradients = ((), 1) if name == "register_hook" else ((tensor,), 0)
+        note(machine, function, GradientHook(function, first, gradients, tensor.sure, machine.entry))
+    else:
+        machine.hand_over(arguments)
+    return UNKNOWN
+
+
+def note(machine: Calls, function: Function, hook: GradientHook) -> None:
+    """Let a function run with the backward passes to come."""
+    machine.gradient_hooks[function.node] = hook
+
+
+def run_hooks(machine: Calls, node: nodes.NodeNG) -> None:
+    """Run what was registered before, by what may run before this."""
+    for hook in list(machine.gradient_hooks.values()):
+        if hook.entry in (MODULE, CONSTRUCTORS, machine.entry):
+            gradients = [machine.tensor(node, Place.DEVICE, sure=hook.sure) for _ in range(hook.gradients)]
+            machine.call(hook.function, Arguments(node, [*hook.first, *gradients]))
