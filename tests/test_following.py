@@ -613,6 +613,32 @@ CASES = {
                 image = x if wide else torch.zeros(2, 4)
                 update(erase(image))
     """,
+    "a method that only another backend calls": """
+        class Trainer:
+            def __init__(self, backend):
+                self.use_xla = backend == "xla"
+                if self.use_xla:
+                    import torch_xla.core.xla_model as xm
+                self.model = nn.Linear(4, 1).to(device)
+
+            def fit(self):
+                for x in loader:
+                    self.model(x).sum().backward()
+                    self.report(x) if x is None else self.rest(x)
+                self.save()
+
+            def save(self):
+                if self.use_xla:
+                    xm.save(self.model.state_dict(), "model.pt")
+                else:
+                    self.save_elsewhere()
+
+            def save_elsewhere(self):
+                torch.save(self.model.state_dict(), "model.pt")
+
+            def save_as_asked(self):
+                torch.save(self.model.state_dict(), "model.pt")  # expect: xla-torch-save
+    """,
     "a schedule that converts its metric": """
         schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
         for x in loader:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
@@ -43,6 +42,7 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from xla_lint.program.faults import Fault
@@ -116,15 +116,31 @@ class Run:
     modules: dict[Path, nodes.Module]
     events: list[Event]
     visited: set[nodes.NodeNG]
+    """The functions that were run."""
+    ran: set[nodes.NodeNG]
+    """The statements that were run."""
     faults: list[Fault]
     asks_for_xla: bool
     """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
 
 
-def run_program(entry: nodes.Module, project: Project, target: Version, skip: Collection[int] = ()) -> Run:
+@dataclass(slots=True)
+class Reached:
+    """What the programs that import a module ran of it, by line."""
+
+    functions: set[int] = field(default_factory=set)
+    statements: set[int] = field(default_factory=set)
+
+    def add(self, run: Run, module: nodes.Module) -> None:
+        """Note what one of them ran of its copy of the module."""
+        self.functions |= {int(node.lineno or 0) for node in run.visited if node.root() is module}
+        self.statements |= {int(node.lineno or 0) for node in run.ran if node.root() is module}
+
+
+def run_program(entry: nodes.Module, project: Project, target: Version, reached: Reached | None = None) -> Run:
     """Interpret a program from its entry module.
 
-    Functions of the entry module that begin on a line among `skip` are run only if something calls them.
+    Functions of the entry module that others have `reached` are run only if something calls them.
     """
     path = project.file_of(entry)
     assumed = runs_on_xla(entry) or (path is not None and project.is_launched(path))
@@ -132,13 +148,13 @@ def run_program(entry: nodes.Module, project: Project, target: Version, skip: Co
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     machine.run_definitions(entry.body)
     machine.rootless = True
-    Roots(machine, skip).run()
+    Roots(machine, reached or Reached()).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
     for event in loops:
         event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     asks = any(map(asks_for_xla, machine.events))
-    return Run(modules, [*machine.events, *loops], machine.visited, machine.faults, asks)
+    return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.faults, asks)
 
 
 def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
@@ -149,7 +165,7 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
     """
     path = project.file_of(module)
     programs: list[Program] = []
-    reached: set[int] = set()
+    reached = Reached()
     if path is not None and project.holds(module):
         for entry in project.entries(path):
             run = entry_run(entry, project, target)
@@ -159,7 +175,7 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
                 if not (run.asks_for_xla or project.means_xla(entry)):
                     through -= {Domain.XLA}
                 programs.append(Program(own, target, run.events, project, entry, through, faults=run.faults))
-                reached |= {function.lineno or 0 for function in run.visited if function.root() is own}
+                reached.add(run, own)
     if alone or not programs:
         run = run_program(module, project, target, reached)
         stated: list[Event] = []
@@ -196,9 +212,9 @@ def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
 class Roots:
     """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
 
-    def __init__(self, machine: Flow, skip: Collection[int] = ()) -> None:
+    def __init__(self, machine: Flow, reached: Reached) -> None:
         self.machine = machine
-        self.skip = skip
+        self.reached = reached
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
@@ -215,22 +231,54 @@ class Roots:
         self.device = machine.default_device
         functions = list(self._functions())
         for function in functions:
-            if hook_parameters(function) is not None and function.node.lineno not in self.skip:
+            if hook_parameters(function) is not None and function.node.lineno not in self.reached.functions:
                 self._run(function, Form.HOOK)
-        facts = machine.facts
-        for wanted in (False, True):
-            for function in reversed(functions):
-                mentioned = facts.mentioned if function.owner is None else facts.attributes
-                if (
-                    (function.name in mentioned) is wanted
-                    and function.node not in machine.visited
-                    and function.node.lineno not in self.skip
-                ):
-                    self._run(function, self._form(function))
+        for function in self._callers_first(functions):
+            reached = function.node in machine.visited or function.node.lineno in self.reached.functions
+            if not reached and not self._is_dead(function):
+                self._run(function, self._form(function))
         for node, instance in self.instances.items():
             with Boundary(machine, node):
                 for value in instance.attributes.values():
                     report_outdated(machine, value)
+
+    def _callers_first(self, functions: list[Function]) -> list[Function]:
+        """The functions in such an order that those that mention one come before it; the last one first otherwise."""
+        by_node: dict[nodes.NodeNG, Function] = {function.node: function for function in functions}
+        order: dict[Function, None] = {}
+        entered: set[Function] = set()
+        starts = list(reversed(functions))
+        starts.sort(key=lambda function: bool(self._mentions(function)))
+        for start in starts:
+            path: list[tuple[Function, Iterator[nodes.NodeNG]]] = []
+            waiting: Function | None = start
+            while path or waiting is not None:
+                if waiting is not None:
+                    entered.add(waiting)
+                    path.append((waiting, iter(self._mentions(waiting))))
+                callers = (by_node.get(node.frame()) for node in path[-1][1])
+                waiting = next((caller for caller in callers if caller is not None and caller not in entered), None)
+                if waiting is None:
+                    order[path.pop()[0]] = None
+        return list(order)
+
+    def _mentions(self, function: Function) -> list[nodes.NodeNG]:
+        """Where its module names a function, outside the function itself."""
+        facts = function.frame.facts or self.machine.facts
+        named: list[Any] = (facts.mentioned if function.owner is None else facts.attributes)[function.name]
+        return [node for node in named if not function.node.parent_of(node)]
+
+    def _is_dead(self, function: Function) -> bool:
+        """Whether nothing mentions a function but statements that the code around them never comes to."""
+        mentions = self._mentions(function)
+        return bool(mentions) and all(self._is_passed_by(node) for node in mentions)
+
+    def _is_passed_by(self, node: nodes.NodeNG) -> bool:
+        statement, around = node.statement(), node.frame()
+        if statement in self.machine.ran or statement.lineno in self.reached.statements:
+            return False
+        was_run = around in self.machine.visited or around.lineno in self.reached.functions
+        return was_run or isinstance(around, nodes.Module)
 
     def _functions(self) -> list[Function]:
         found: list[Function] = []

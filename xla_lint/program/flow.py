@@ -85,6 +85,7 @@ class Flow(Calls):
         for node in body:
             if self.state is None:
                 return
+            self.ran.add(node)
             handler = _STATEMENTS.get(type(node))
             if handler is not None:
                 handler(self, node)

@@ -29,7 +29,7 @@ class Index:
         """Its imports, the last one first."""
         self.mentioned: dict[str, list[nodes.Name]] = defaultdict(list)
         """Every name that it uses, and where."""
-        self.attributes: set[str] = set()
+        self.attributes: dict[str, list[nodes.Attribute]] = defaultdict(list)
         """Every attribute that it uses."""
         self.generators: set[nodes.NodeNG] = set()
         """The functions whose own body yields."""
@@ -62,7 +62,7 @@ class Index:
                 if isinstance(node, nodes.Name):
                     self.mentioned[node.name].append(node)
                 elif isinstance(node, nodes.Attribute):
-                    self.attributes.add(node.attrname)
+                    self.attributes[node.attrname].append(node)
                     pending.append(node.expr)
                 elif isinstance(node, nodes.Call):
                     calls.append(node)

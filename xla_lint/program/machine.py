@@ -77,6 +77,8 @@ class Machine(ABC):
         self.calls: list[CallSite] = []
         self.tests: list[int] = []
         """For each test whose branch is being run, how many loops were around it."""
+        self.ran: set[nodes.NodeNG] = set()
+        """The statements that were run."""
         self.catching = 0
         """How many `try` statements with handlers are around."""
         self.closure = False

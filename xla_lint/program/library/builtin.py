@@ -305,11 +305,18 @@ def power(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return machine.binary(arguments.node, "**", arguments.get(0) or UNKNOWN, arguments.get(1) or UNKNOWN)
 
 
+def is_for_other_devices(kind: str) -> bool:
+    """Whether a class wraps models that no XLA device holds: torch_xla has an FSDP of its own."""
+    return kind.startswith("torch.distributed.fsdp.")
+
+
 @function("builtins.isinstance")
 def is_instance(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A test on a type reads nothing, and is known for tensors."""
     value, kinds = arguments.get(0), arguments.get(1)
     names = [k.dotted for k in (kinds.items or [] if isinstance(kinds, Sequence) else [kinds]) if isinstance(k, Name)]
+    if isinstance(value, Instance) and value.place is Place.DEVICE and names and all(map(is_for_other_devices, names)):
+        return Number(False, traits=FACT)
     if "torch.Tensor" in names:
         if isinstance(value, Tensor):
             return Number(True)
