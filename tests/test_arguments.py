@@ -15,7 +15,7 @@ from xla_lint.engine import Settings, check_module
 from xla_lint.knowledge.arguments import Signature, Taken, signatures
 from xla_lint.knowledge.releases import release
 from xla_lint.program.project import Project
-from xla_lint.program.scope import Version, pinned_version
+from xla_lint.program.scope import NEWEST, Version, declared_version, pinned_version
 from xla_lint.program.source import parse
 
 HOMES = {"transformers": "transformers", "accelerate": "accelerate"}
@@ -74,6 +74,22 @@ def test_between_two_releases_an_argument_of_either_counts(target: tuple[int, in
 def test_a_pinned_release_is_found(tmp_path: Path, requirement: str, version: Version | None) -> None:
     (tmp_path / "requirements.txt").write_text(requirement + "\n", encoding="utf-8")
     assert pinned_version(tmp_path, "transformers") == version
+
+
+@pytest.mark.parametrize(
+    ("requirements", "version"),
+    [
+        ("torch==2.7.0", Version(2, 7)),
+        ("torch<2.6\ntorchvision==0.20", Version(2, 5)),
+        ("torch==2.7.0\ntorch_xla==2.8", Version(2, 8)),
+        ("torch==2.7.0\ntorch-xla>=2.5", None),
+        ("torch>=2.4", None),
+        ("torch==2.99", NEWEST),
+    ],
+)
+def test_a_pin_of_torch_stands_for_torch_xla(tmp_path: Path, requirements: str, version: Version | None) -> None:
+    (tmp_path / "requirements.txt").write_text(requirements + "\n", encoding="utf-8")
+    assert declared_version(tmp_path) == version
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,8 @@ def test_releases_follow_each_other() -> None:
         ('import os\nimport torch_xla\nos.environ["XLA_USE_BF16"] = "1"', "2.0", True),
         ('import os\nos.environ["XLA_USE_BF16"] = "1"\nimport torch_xla', "2.9", True),
         ('import os, torch_xla\nos.environ.pop("XLA_USE_BF16")', "2.9", False),
+        ('import os\nos.environ["XLA_USE_BF16"] = "0"\nimport torch_xla', "2.9", False),
+        ('import os, torch_xla\nos.environ.setdefault("XLA_USE_FP16", "")', "2.9", False),
         ('from os import environ\nimport torch_xla\nenviron["XRT_WORKERS"] = ""', "2.9", True),
         ('import os, torch_xla\nos.environ |= {"XLA_USE_F16": "1"}', "2.9", True),
         ('import os, torch_xla\nos.environ.update(XLA_USE_FP16="1")', "2.9", True),

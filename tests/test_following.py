@@ -491,6 +491,155 @@ CASES = {
             update(stack(torch.ones(2, 4, device=device)))
             torch_xla.sync()
     """,
+    "a model from elsewhere is moved twice": """
+        from zoo import pick
+
+        other = pick("small").to(device)
+        steps = torch.optim.SGD(other.parameters(), lr=0.1)
+        other.load_state_dict(torch.load("small.pt"))
+        other = other.to(device)
+        for x in loader:
+            other(x).mean().backward()
+            steps.step()
+            steps.zero_grad()
+    """,
+    "what the device is called decides": """
+        def on_tpu(where):
+            return str(where).startswith("xla")
+
+        checks = not on_tpu(device)
+        for x in loader:
+            loss = update(x)
+            if checks and loss.isnan().any():
+                continue
+            if "xla" not in str(device) or any(p.is_cuda for p in model.parameters()):
+                print(loss.item())
+            if on_tpu(device):
+                print(loss.item())  # expect: xla-value-read
+    """,
+    "a model knows whether it trains": """
+        class Watched(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Linear(4, 4)
+
+            def forward(self, x):
+                if not self.training:
+                    print(x.sum().item())
+                if self.training:
+                    print(x.mean().item())  # expect: xla-value-read
+                return self.inner(x)
+
+        watched = Watched().to(device).train()
+        for x in loader:
+            watched(x).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    """,
+    "the state of an optimizer": """
+        for x in loader:
+            update(x)
+            for number, values in optimizer.state_dict()["state"].items():
+                print(number, list(values))
+                for name, value in values.items():
+                    print(name, value)  # expect: xla-late-read
+    """,
+    "operators of one's own": """
+        class Meter:
+            def __init__(self):
+                self.total, self.last = 0.0, torch.zeros(2, device=device)
+
+            def __iadd__(self, loss):
+                self.total += loss.item()  # expect: xla-value-read
+                return self
+
+            def __lshift__(self, loss):
+                print(loss)  # expect: xla-print-tensor
+                return self
+
+            def __lt__(self, loss):
+                return self.total < float(loss)  # expect: xla-value-read
+
+            def __contains__(self, loss):
+                return loss.item() == self.total  # expect: xla-value-read
+
+            def __str__(self):
+                return f"{self.total:.3f}"
+
+        class Quiet:
+            def __init__(self, loss):
+                self.loss = loss
+
+        @dataclass
+        class Loud:
+            loss: torch.Tensor
+
+        meter = Meter()
+        for x in loader:
+            meter += update(x)
+            meter << update(x)
+            if meter > 3 or meter < update(x) or update(x) in meter:
+                break
+            print(meter, Quiet(update(x)))
+            print(Loud(update(x)))  # expect: xla-print-tensor
+    """,
+    "a batch of tensors and texts": """
+        def choose(v):
+            return v.to(device) if torch.is_tensor(v) else v
+
+        for row in DataLoader(texts, batch_size=8, drop_last=True):  # expect: xla-unwrapped-loader
+            batch = {k: v.to(device) if hasattr(v, "to") else v for k, v in row.items()}
+            named = {k: choose(v) for k, v in row.items()}
+            loss = update(batch["x"])
+            print(batch["name"], named["name"])
+            print([v for v in (loss, 3) if isinstance(v, int)])
+            print({k: v for k, v in {"loss": loss, "n": 3}.items() if isinstance(v, (int, float))})
+            print(batch["x"].item(), loss)  # expect: xla-late-read, xla-print-tensor
+            torch_xla.sync()
+    """,
+    "what happens once": """
+        WINDOWS = {}
+
+        def window(size):
+            if size not in WINDOWS:
+                WINDOWS[size] = torch.ones(1, size).to(device)
+            return WINDOWS[size]
+
+        for x in loader:
+            loss = update(x * window(4))
+            if loss.isnan():  # expect: xla-tensor-branch
+                print(loss.item())
+                raise FloatingPointError(f"loss is {loss}")
+            try:
+                if x.shape[0] > 2:
+                    print(loss.item())  # expect: xla-value-read
+                    raise ValueError
+            except ValueError:
+                pass
+    """,
+    "the rows of a beam are put in another order": """
+        with torch.no_grad():
+            beams = torch.zeros(3, 1, dtype=torch.long, device=device)
+            kept = torch.zeros(3, 1, dtype=torch.long, device=device)
+            last = torch.zeros(3, 8, device=device)
+            for _ in range(9):
+                rows, words = model(last[:, -4:]).topk(3).indices.unbind(-1)[:2]
+                beams = torch.cat([beams[rows], words[:, None]], dim=1)  # expect: xla-growing-tensor
+                kept = torch.cat([kept.index_select(0, rows), words[:, None]], dim=1)  # expect: xla-growing-tensor
+                last = torch.cat([last[:, 1:], words[:, None]], dim=1)
+                torch_xla.sync()
+    """,
+    "a patch made where the image is": """
+        def erase(image):
+            where = image.device
+            image[:, 0:2] = torch.empty(2, 2, device=where).normal_()
+            return image
+
+        for wide in (True, False):
+            for x in loader:
+                image = x if wide else torch.zeros(2, 4)
+                update(erase(image))
+    """,
     "a schedule that converts its metric": """
         schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
         for x in loader:
@@ -500,6 +649,147 @@ CASES = {
             loss = update(torch.ones(2, 4, device=device))
             torch_xla.sync()
             schedule.step(loss)  # expect: xla-late-read
+    """,
+    "an inner loop that is unrolled into the step": """
+        class Agent:
+            def __init__(self):
+                self.net = nn.Linear(4, 4).to(device)
+                self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+            def update(self, x, shift):
+                self.optimizer.zero_grad()
+                self.net(torch.roll(x, shift, 0)).mean().backward()  # expect: xla-changing-constant
+                self.optimizer.step()
+
+        agents = {"a": Agent(), "b": Agent()}
+        nets = [nn.Linear(4, 4).to(device) for _ in range(3)]
+        optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+        CRITICS = 5
+        for number in range(90):
+            x = torch.ones(2, 4, device=device)
+            for agent in agents.values():
+                agent.update(x, number)
+            torch_xla.sync()
+        for _ in range(90):
+            for _ in range(CRITICS):
+                update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for _ in range(90):
+            with torch_xla.step():
+                for net, stepper in zip(nets, optimizers):
+                    for x in (torch.ones(2, 4, device=device), torch.zeros(2, 4, device=device)):
+                        stepper.zero_grad()
+                        net(x).mean().backward()
+                        stepper.step()
+        for _ in range(90):  # expect: xla-missing-sync
+            for agent in agents.values():
+                agent.update(torch.ones(2, 4, device=device), 1)
+    """,
+    "an inner loop that is the step loop": """
+        for _ in range(5):
+            for x in [torch.ones(2, 4, device=device)] * 90:  # expect: xla-missing-sync
+                update(x)
+            torch_xla.sync()
+        for _ in range(5):
+            for _ in range(90):  # expect: xla-missing-sync
+                update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for _ in range(5):
+            for _ in range(4):  # expect: xla-missing-sync
+                update(torch.ones(2, 4, device=device))
+            for _ in range(90):
+                update(torch.ones(2, 4, device=device))
+                torch_xla.sync()
+            torch_xla.sync()
+        for net in [model, nn.Linear(4, 4).to(device)]:
+            for x in DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True):  # expect: xla-missing-sync
+                net(x.to(device)).mean().backward()
+            torch_xla.sync()
+    """,
+    "the last steps of an epoch come after its loop": """
+        for epoch in range(9):
+            for number, x in enumerate(loader):
+                loss = model(x).mean()
+                loss.backward()
+                if number % 4 == 0:
+                    optimizer.step()
+            optimizer.step()
+            torch_xla.sync()
+            print(loss.item())
+        for number in range(90):
+            for x in [torch.ones(2, 4, device=device)] * 90:
+                loss = model(x).mean()
+                loss.backward()
+            optimizer.step()
+            torch_xla.sync()
+            print(loss.item())  # expect: xla-late-read
+    """,
+    "a generator that cuts its own steps": """
+        @torch.no_grad()
+        def decode(x):
+            tokens = torch.zeros(4, 9, device=device)
+            for position in range(9):
+                tokens[:, position] = model(x).sum(-1)  # expect: xla-changing-constant
+                torch_xla.sync()
+                yield tokens
+
+        @torch.no_grad()
+        def extend(x):
+            while True:
+                x = torch.cat([x, model(x)])  # expect: xla-growing-tensor
+                torch_xla.sync()
+                yield x
+
+        for tokens in decode(torch.ones(4, 4, device=device)):
+            print(tokens.shape)
+        for tokens in extend(torch.ones(4, 4, device=device)):
+            print(tokens.shape)
+    """,
+    "steps that are listed are periodic": """
+        MILESTONES = {2, 5}
+        for step, x in enumerate(loader):
+            loss = update(x)
+            if step in MILESTONES or step in [step for step in range(0, 90, 30)]:
+                print(loss)  # expect: xla-periodic-read
+            due = step % 10 in (0, 9)
+            if due:
+                print(loss)  # expect: xla-periodic-read
+            if step not in MILESTONES:
+                print(loss)  # expect: xla-print-tensor
+            if step in range(1, 90):
+                print(loss)  # expect: xla-print-tensor
+            match step % 4:
+                case 0 | 1:
+                    print(loss)  # expect: xla-periodic-read
+                case _:
+                    print(loss)  # expect: xla-print-tensor
+    """,
+    "micro-steps that the barrier of the step ends": """
+        for step in range(90):
+            for part in range(4):
+                model(torch.ones(2, 4, device=device)).mean().backward()
+                if part < 3:
+                    torch_xla.sync()
+            optimizer.step()
+            torch_xla.sync()
+        for epoch in range(9):
+            for step in range(90):
+                update(torch.ones(2, 4, device=device))
+                if step % 10 == 0:
+                    torch_xla.sync()  # expect: xla-conditional-sync
+            torch_xla.sync()
+    """,
+    "rows of a dataset from the hub": """
+        import datasets
+        rows = datasets.load_dataset("rows")["train"]
+        chosen = rows.select(range(90))
+        for batch in MpDeviceLoader(DataLoader(chosen, batch_size=8), device):  # expect: xla-ragged-batch
+            update(batch["x"])
+        for batch in MpDeviceLoader(
+            DataLoader(rows.select(range(64)).filter(print), batch_size=8),  # expect: xla-ragged-batch
+            device,
+        ):
+            update(batch["x"])
     """,
 }
 

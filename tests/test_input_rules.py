@@ -36,6 +36,7 @@ from torch.utils import data
 
 device = torch_xla.device()
 rows = data.TensorDataset(torch.randn(64, 4), torch.randn(64, 1))
+weighted = data.TensorDataset(torch.randn(64, 4), torch.randn(64, 1), torch.rand(64))
 model = nn.Linear(4, 1).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
@@ -60,6 +61,15 @@ def agrees(code: str) -> None:
 SAMPLERS = {
     "batches of all rows": ("data.BatchSampler(data.SequentialSampler(rows), 8, True)", True),
     "batches of random rows": ("data.BatchSampler(sampler=data.RandomSampler(rows), batch_size=8)", True),
+    "rows drawn by weights": ("data.BatchSampler(data.WeightedRandomSampler(build(rows), len(rows)), 8, True)", True),
+    "a part of the rows drawn by weights": (
+        "data.BatchSampler(data.WeightedRandomSampler(build(rows), 64 // xr.world_size()), 8, True)",
+        False,
+    ),
+    "rows drawn by weights of one's own": (
+        "data.BatchSampler(data.WeightedRandomSampler(build(index), 64), 8, True)",
+        False,
+    ),
     "batches of one's own rows": ("data.BatchSampler(data.DistributedSampler(rows, 8, index), 8, True)", False),
     "batches of an unknown sampler": ("data.BatchSampler(build(rows), 8, True)", False),
     "an unknown sampler": ("build(rows)", False),
@@ -241,6 +251,11 @@ CHOICES = {
     "a test of a row's value": ("if y[0, 0] > 0:\n    continue", False),
     "a test of the loss": ("if seen > 3:\n    break", True),
     "a sum for a report": ("seen += int(y.sum())", True),
+    "a sum of a part that is not moved": ("seen += int((w < 0.9).sum())", False),
+    "a part of the batch in a list": ("names = w.tolist()", False),
+    "an array": ("names = w.numpy()", False),
+    "a part that meets what was fetched": ("seen += (model(x.to(device)).cpu() == w).sum().item()", True),
+    "a sum for a report now and then": ("seen += 1\nif seen % 10 == 0:\n    print(w.sum())", True),
 }
 
 
@@ -251,7 +266,7 @@ def test_batches_that_the_host_chooses_by(statement: str, reported: bool) -> Non
     agrees(
         f"""\
 seen = 0
-for x, y in host():{expect}
+for x, y, w in data.DataLoader(weighted, batch_size=8, drop_last=True):{expect}
 {body}
     x, y = x.to(device), y.to(device)
     optimizer.zero_grad()
@@ -259,6 +274,21 @@ for x, y in host():{expect}
     optimizer.step()
     torch_xla.sync()
 """
+    )
+
+
+def test_batches_that_are_moved_once() -> None:
+    agrees(
+        """\
+        kept = []
+        for x, y in host():
+            kept.append((x.to(device), y.to(device)))
+        for x, y in kept + [(x.to(device), y.to(device)) for x, y in host()]:
+            optimizer.zero_grad()
+            mse_loss(model(x), y).backward()
+            optimizer.step()
+            torch_xla.sync()
+        """
     )
 
 

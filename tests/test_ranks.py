@@ -357,3 +357,20 @@ FRAMEWORKS = {
 @pytest.mark.parametrize("code", FRAMEWORKS.values(), ids=FRAMEWORKS)
 def test_frameworks_tell_ranks(code: str) -> None:
     agrees("import accelerate, lightning, transformers\n" + textwrap.dedent(code))
+
+
+def test_a_loader_that_waits_is_reported_once() -> None:
+    text = HEAD + textwrap.dedent(
+        """
+        from torch_xla.distributed.parallel_loader import MpDeviceLoader
+
+        def worker(index):
+            if index == 0:
+                for x in MpDeviceLoader([torch.ones(2)], torch_xla.device()):
+                    pass
+
+        torch_xla.launch(worker)
+        """
+    )
+    found = check_module(parse(text, "train.py"), Project(), Settings(), ["xla-rank-divergence"])
+    assert [finding.node.as_string() for finding in found] == ["MpDeviceLoader([torch.ones(2)], torch_xla.device())"]

@@ -227,6 +227,39 @@ ADVICE = {
                 torch_xla.sync()
         """,
     ),
+    "a transform beside a script that trains": (
+        "xla-missing-mp-fn",
+        """
+        import datasets, torch_xla
+        from transformers import Trainer
+        def transformed(rows):
+            return rows
+        def prepared(rows):
+            return rows.with_transform(lambda some: transformed(some))
+        if __name__ == "__main__":
+            rows = datasets.load_dataset("beans")["train"]
+            rows = prepared(rows.map(lambda some: transformed(some)))
+            Trainer(model="m", train_dataset=rows).train()
+        """,
+    ),
+    "rows that are chosen by number": (
+        "xla-ragged-batch",
+        """
+        import torch, torch_xla
+        from datasets import load_dataset
+        from torch import nn
+        from torch.utils.data import DataLoader
+        from torch_xla.distributed.parallel_loader import MpDeviceLoader
+        device = torch_xla.device()
+        model = nn.Linear(2, 2).to(device)
+        rows = load_dataset("rows").map(print, batched=True)["train"].shuffle(seed=1).select(range(1000))
+        for x in MpDeviceLoader(DataLoader(rows.with_format("torch"), batch_size=8), device):
+            model(x["x"]).sum().backward()
+        part = load_dataset("rows", split="test").select(range(20, 100, 2)).rename_column("a", "b")
+        for x in MpDeviceLoader(DataLoader(part, batch_size=20), device):
+            model(x["x"]).sum().backward()
+        """,
+    ),
 }
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import json
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xla_lint.knowledge.tables import load
 from xla_lint.rules.base import Counter, Severity
 
 if TYPE_CHECKING:
@@ -135,6 +134,5 @@ def _fixtures_root() -> Path:
 
 @functools.cache
 def _measured() -> dict[str, dict[str, Any]]:
-    text = resources.files("xla_lint").joinpath("knowledge/measured.json").read_text(encoding="utf-8")
-    table: dict[str, dict[str, Any]] = json.loads(text)
+    table: dict[str, dict[str, Any]] = load("measured")
     return table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.one import check_one
 from xla_lint.cli.results import Outcome, Problem
+from xla_lint.program.garbage import collected_afterwards
 from xla_lint.program.project import Project
 from xla_lint.program.source import SourceError, read
 
@@ -95,7 +96,7 @@ def _unreadable(path: str, error: SourceError) -> Outcome:
 
 def _analysed(path: str, source: bytes, choice: Choice) -> Checked:
     project = Project.around(path)
-    with project.recording() as reads:
+    with project.recording() as reads, collected_afterwards():
         outcome = check_one(path, source, project, choice)
     return Checked(path, source, outcome, reads)
 

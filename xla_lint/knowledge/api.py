@@ -6,12 +6,11 @@ Source: `api.json` names it. The proof tests look every name up in the torch_xla
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from xla_lint.knowledge.releases import Release, release
+from xla_lint.knowledge.tables import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,7 @@ def _life(row: dict[str, Any]) -> Life:
 
 @functools.cache
 def _table() -> dict[str, Any]:
-    text = resources.files("xla_lint").joinpath("knowledge/api.json").read_text(encoding="utf-8")
-    table: dict[str, Any] = json.loads(text)
+    table: dict[str, Any] = load("api")
     return table
 
 

@@ -6,11 +6,10 @@ Source: `arguments.json`, which `scripts/write_arguments.py` reads out of the pa
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 
 from xla_lint.knowledge.releases import Release, release
+from xla_lint.knowledge.tables import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,7 @@ def signatures(package: str) -> dict[str, Signature]:
     Raises:
         KeyError: nothing is known of the package.
     """
-    text = resources.files("xla_lint.knowledge").joinpath("arguments.json").read_text(encoding="utf-8")
-    table = json.loads(text)[package]
+    table = load("arguments")[package]
     releases = tuple(release(text) for text in table["releases"])
     return {
         name: Signature(releases, {key: Taken(release(first), release(last)) for key, (first, last) in taken.items()})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 
 from xla_lint.knowledge.releases import Release, release
+from xla_lint.knowledge.tables import load
+
+OFF = frozenset({"", "0", "false", "False"})
+"""What turns a switch off, as it is without the variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,8 @@ class Variable:
     is_prefix: bool
     values: frozenset[str]
     """The values that are meant; empty: any."""
+    switch: bool
+    """It turns something on; a value of `OFF` asks for nothing."""
     early: bool
     """It must be set before torch_xla is imported."""
     deprecated: Release | None
@@ -28,24 +32,24 @@ class Variable:
     def covers(self, name: str, value: str | None) -> bool:
         """Whether setting a variable to a value (None: unknown) is what is meant."""
         named = name.startswith(self.name) if self.is_prefix else name == self.name
-        return named and (not self.values or value in self.values)
+        return named and (not self.values or value in self.values) and not (self.switch and value in OFF)
 
 
 @functools.cache
 def variables() -> tuple[Variable, ...]:
     """Every variable of the table."""
-    text = resources.files("xla_lint").joinpath("knowledge/environment.json").read_text(encoding="utf-8")
     return tuple(
         Variable(
             row.get("name") or row["prefix"],
             "prefix" in row,
             frozenset(row.get("values", [])),
+            row.get("switch", False),
             row.get("early", False),
             release(row["deprecated"]) if "deprecated" in row else None,
             release(row["ignored"]) if "ignored" in row else None,
             row.get("use", ""),
         )
-        for row in json.loads(text)["variables"]
+        for row in load("environment")["variables"]
     )
 
 

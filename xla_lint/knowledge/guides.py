@@ -6,10 +6,10 @@ Source: `guides.json`, which names the guides. Each point says what to do in our
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
+
+from xla_lint.knowledge.tables import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,7 @@ class Guides:
 @functools.cache
 def guides() -> Guides:
     """The table."""
-    text = resources.files("xla_lint").joinpath("knowledge/guides.json").read_text(encoding="utf-8")
-    raw: dict[str, Any] = json.loads(text)
+    raw: dict[str, Any] = load("guides")
     return Guides(
         tuple(Guide(key, guide["title"], guide.get("address", "")) for key, guide in raw["guides"].items()),
         tuple(_point(entry, entry["id"][0], entry["says"]) for entry in raw["points"]),

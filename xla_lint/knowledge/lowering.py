@@ -6,10 +6,10 @@ A proof test runs a part of them again.
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
+
+from xla_lint.knowledge.tables import load
 
 Constant = bool | int | float | str
 DIFFERENT_TYPES = (bool, str)
@@ -71,10 +71,9 @@ def _condition(row: dict[str, Any]) -> Condition:
 
 @functools.cache
 def _tables() -> tuple[dict[str, tuple[Fallback, ...]], dict[str, tuple[Fallback, ...]]]:
-    text = resources.files("xla_lint").joinpath("knowledge/lowering.json").read_text(encoding="utf-8")
     operations: dict[str, tuple[Fallback, ...]] = {}
     modules: dict[str, tuple[Fallback, ...]] = {}
-    for row in json.loads(text)["operations"]:
+    for row in load("lowering")["operations"]:
         conditions = tuple(_condition(item) for item in row.get("only", []))
         fallback = Fallback(tuple(row["operators"]), row.get("backward", False), conditions)
         for name in (row["name"], *row.get("aliases", [])):

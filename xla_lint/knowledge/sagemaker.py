@@ -7,10 +7,10 @@ where it comes from.
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
+
+from xla_lint.knowledge.tables import load
 
 MPI_LAUNCHERS = frozenset({"mpi", "pytorchddp", "smdistributed.dataparallel"})
 """The launchers that hand `custom_mpi_options` to mpirun (`Framework._distribution_configuration`)."""
@@ -60,8 +60,7 @@ class Table:
 @functools.cache
 def table() -> Table:
     """The table."""
-    text = resources.files("xla_lint").joinpath("knowledge/sagemaker.json").read_text(encoding="utf-8")
-    raw: dict[str, Any] = json.loads(text)
+    raw: dict[str, Any] = load("sagemaker")
     return Table(
         raw["sdk"],
         frozenset(raw["launchers"]),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.events import CallSite, Context, Guard, RankIndex
+from xla_lint.program.events import CallSite, Context, Guard, How, RankIndex
 from xla_lint.program.expressions import SHAPE, Expressions
 from xla_lint.program.faults import Boundary
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
@@ -28,14 +28,18 @@ from xla_lint.program.objects import (
     is_dispatcher,
     is_enumeration,
     is_model,
+    is_unsettled,
     library_base,
     lineage,
     model_on_device,
+    settled,
 )
 from xla_lint.program.optimizers import gradient_of, groups_of, is_optimizer
 from xla_lint.program.ranks import attribute_of, limits_to_one
 from xla_lint.program.state import Frame, State, meet_all
 from xla_lint.program.values import (
+    DEVICE_TYPES,
+    FACT,
     NO_TRAITS,
     NONE,
     NUMBER,
@@ -73,7 +77,6 @@ if TYPE_CHECKING:
     from xla_lint.program.project import Project
     from xla_lint.program.scope import Version
 
-DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
 PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
 """The tensors that layers of `torch.nn` keep under these names."""
 CONFIGURATIONS = frozenset({"config", "generation_config"})
@@ -126,7 +129,7 @@ class Calls(Expressions):
             return self.instantiate(callee, arguments)
         if isinstance(callee, Instance):
             return self.call_instance(callee, arguments)
-        if isinstance(callee, Tensor) and (callee.unsettled or (callee.loose and not callee.sure)):
+        if isinstance(callee, Tensor) and callee.unsettled:
             return self.call_instance(model_on_device(callee), arguments)
         if isinstance(callee, Choice):
             results = [self.call(option, arguments) for option in callee.options if option is not NONE]
@@ -280,6 +283,9 @@ class Calls(Expressions):
             bound[spec.kwarg] = Mapping(
                 {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
             )
+        for name, value in bound.items():
+            if function.frame.facts is not None and is_unsettled(value):
+                bound[name] = settled(value, function.frame.facts.uses(function.node).get(name))
         return bound
 
     def hand_over(self, arguments: Arguments) -> None:
@@ -394,6 +400,9 @@ class Calls(Expressions):
             instance.place, instance.sure = self.device.place, self.device.sure
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
+            after = self.member(cls, "__post_init__")
+            if isinstance(after, Function):
+                self.call_function(bound_to(after, instance), Arguments(arguments.node, []))
         init = self.member(cls, "__init__")
         if isinstance(init, Function):
             self.call_function(bound_to(init, instance), arguments)
@@ -442,9 +451,43 @@ class Calls(Expressions):
             return call_method(self, instance, "__call__", arguments)
         return result
 
+    def read(
+        self, node: nodes.NodeNG, subject: nodes.NodeNG | None, value: Value, how: How, spelled: str, **more: Any
+    ) -> bool:
+        """Let the host ask for a value. An object of the project is formatted as its own method says.
+
+        What may be a text is no tensor where nothing is asked for that only tensors have.
+        """
+        if how in (How.FORMAT, How.BRANCH) and any(isinstance(option, Text) for option in options(value)):
+            return False
+        if how is not How.FORMAT:
+            return super().read(node, subject, value, how, spelled, **more)
+        found = False
+        for option in options(value):
+            shown = self._shown(option, node, spelled)
+            found |= super().read(node, subject, option if shown is None else shown, how, spelled, **more)
+        return found
+
+    def _shown(self, value: Value, node: nodes.NodeNG, spelled: str) -> Value | None:
+        """What formatting an object of the project formats in turn; None for other values."""
+        if not isinstance(value, Instance) or value.cls is None or value.model:
+            return None
+        if value.cls.fields is None and not all(isinstance(base, Class) for base in lineage(value.cls)):
+            return None
+        names = ("__format__", "__str__", "__repr__") if spelled == "f-string" else ("__str__", "__repr__")
+        for name in names:
+            method = self.member(value.cls, name)
+            if isinstance(method, Function):
+                given: list[Value] = [TEXT] if name == "__format__" else []
+                self.call_function(bound_to(method, value), Arguments(node, given))
+                return NONE
+        return Sequence(list(value.attributes.values())) if value.cls.fields is not None else NONE
+
     # Attributes.
 
     def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
+        if value is UNKNOWN or value is NONE:
+            return UNKNOWN
         if isinstance(value, Name):
             return Name(canonical(f"{value.dotted}.{name}"))
         if isinstance(value, Instance):
@@ -480,8 +523,6 @@ class Calls(Expressions):
             return TEXT if name in ("__name__", "__doc__", "__qualname__") else UNKNOWN
         if isinstance(value, (Text, Number)) and name == "value":
             return value
-        if value is UNKNOWN or value is NONE:
-            return UNKNOWN
         return Method(value, name)
 
     def _member_attribute(self, value: Member, name: str, node: nodes.NodeNG) -> Value:
@@ -535,6 +576,8 @@ class Calls(Expressions):
             return Sequence(None, SHAPE, True)
         if name == "device":
             return Device(value.place, value.sure)
+        if name in ("is_cuda", "is_xla") and value.place is Place.DEVICE:
+            return Number(name == "is_xla", traits=FACT)
         if name in METADATA_ATTRIBUTES:
             return SHAPE
         if name == "grad":
@@ -563,19 +606,16 @@ class Calls(Expressions):
         """Set an attribute of an object."""
         for option in options(owner):
             if isinstance(option, Instance):
-                if isinstance(value, Tensor) and value.unsettled:
+                if isinstance(value, (Tensor, Choice)):
                     scope = self.frame.owner.node if self.frame.owner is not None else (self.frame.node or self.module)
                     value = self.settle(value, f"self.{name}", scope)
                 if isinstance(value, Number) and option.cls is not None and name in self.counters(option.cls):
                     value = Number(None, value.loops | frozenset(self.loops), value.traits)
                 self.store.put(option.attributes, name, as_setting(value))
 
-    def settle(self, value: Tensor, path: str, scope: nodes.NodeNG) -> Value:
+    def settle(self, value: Value, path: str, scope: nodes.NodeNG) -> Value:
         """Decide by the use of a name or attribute what an unknown value that was moved to the device is."""
-        use = self.uses(scope).get(path)
-        if use is not None and (use.is_model or use.called):
-            return model_on_device(value)
-        return value.like(unsettled=False)
+        return settled(value, self.uses(scope).get(path)) if is_unsettled(value) else value
 
     def counters(self, cls: Class) -> frozenset[str]:
         """The attributes that the methods of a class and of its bases count up or down."""

@@ -51,7 +51,7 @@ class Held:
     """How many calls had led to the test."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Context:
     """Where an event happens, across calls."""
 
@@ -104,7 +104,7 @@ class Context:
         return 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Event:
     """Something that happens at a node."""
 
@@ -122,7 +122,7 @@ class How(enum.Enum):
     """Inside a call that does not look like it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Read(Event):
     """The host asks for the value of a device tensor."""
 
@@ -141,7 +141,7 @@ class Read(Event):
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Barrier(Event):
     """The graph is cut."""
 
@@ -150,28 +150,28 @@ class Barrier(Event):
     """True where nothing was recorded since the barrier before."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SplitStep(Event):
     """A barrier stands between the backward pass and the optimizer step of one iteration."""
 
     step_line: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class StepClosure(Event):
     """`xm.add_step_closure` registers a callback; `problem` tells what is wrong with its arguments."""
 
     problem: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class LoopRun(Event):
     """A loop of the program; `loop` holds what its body does. The event stands at the loop."""
 
     loop: Loop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class History(Event):
     """A running total keeps the autograd history of the values added to it, from turn to turn of `loop`."""
 
@@ -179,7 +179,7 @@ class History(Event):
     loop: Loop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Growing(Event):
     """A tensor is concatenated onto itself in every iteration of `loop`."""
 
@@ -187,14 +187,14 @@ class Growing(Event):
     loop: Loop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class DataShape(Event):
     """The shape of a device tensor depends on the values of another one."""
 
     spelled: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Changing(Event):
     """A Python number that changes from step to step is built into the graph."""
 
@@ -204,28 +204,28 @@ class Changing(Event):
     """True where it sets a shape, False where it is a constant of an operation."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class HandPadding(Event):
     """A tensor is given the length of the longest of several rows."""
 
     spelled: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class HostChoice(Event):
     """A random number drawn on the host decides what is recorded."""
 
     spelled: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class LoaderBuilt(Event):
     """A `DataLoader` is constructed; `loader` learns later what iterates it."""
 
     loader: Loader
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Transfer(Event):
     """`.to(...)` with a place: a tensor or a model is moved, or is already there."""
 
@@ -239,7 +239,7 @@ class Transfer(Event):
     """True where the dtype changes too."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Forward(Event):
     """A model is called with device tensors, or lives on the device."""
 
@@ -250,19 +250,19 @@ class Forward(Event):
     """True where `Accelerator.prepare` has had it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Backward(Event):
     """`backward()` of a tensor, through an `Accelerator` or not; `loss` is None where only the call shows it."""
 
     loss: Tensor | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class GradientSet(Event):
     """A parameter's gradient is set, or deleted, by hand."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class OptimizerStep(Event):
     """An optimizer updates its parameters, by its own `step` or through a scaler's."""
 
@@ -271,7 +271,7 @@ class OptimizerStep(Event):
     """False where the gradients of the last backward pass have surely not been reduced over the replicas."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Outdated(Event):
     """An optimizer is used that holds parameters which its model has replaced since. It stands at the optimizer."""
 
@@ -281,7 +281,7 @@ class Outdated(Event):
     """False where a link of the evidence is a convention."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ClippedEarly(Event):
     """Gradients are clipped or unscaled, and reduced over the replicas afterwards. It stands at the clip."""
 
@@ -294,14 +294,14 @@ class ClippedEarly(Event):
     """True where the step of an optimizer that Accelerate prepared reduces them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Collective(Event):
     """Every replica has to come here: a collective, a rendezvous or a barrier."""
 
     spelled: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Save(Event):
     """Values are written to a file, or hooks are set that write them."""
 
@@ -315,7 +315,7 @@ class Save(Event):
     """True where its graph holds a collective."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Autocast(Event):
     """Operations on the device are recorded under `torch.autocast` for another kind of device.
 
@@ -325,12 +325,12 @@ class Autocast(Event):
     device: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class RankIndex(Event):
     """Something is indexed by a number that differs between replicas: each takes a part of its own."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SplitPrepare(Event):
     """`Accelerator.prepare` gets a model or an optimizer whose counterpart another call has prepared already.
 
@@ -340,7 +340,7 @@ class SplitPrepare(Event):
     optimizer: Instance
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Launch(Event):
     """Replicas are started, more than one."""
 
@@ -358,14 +358,14 @@ class UsedApi:
     """False where it is imported as a module and is none."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ApiUse(Event):
     """Names or arguments that not every release has are used where no guard answers for their absence."""
 
     uses: tuple[UsedApi, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class EnvironmentSet(Event):
     """An environment variable is set."""
 
@@ -376,7 +376,7 @@ class EnvironmentSet(Event):
     """True where torch_xla has been imported before."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class LibraryCall(Event):
     """A call of something outside the project, under its canonical dotted name.
 

@@ -16,10 +16,12 @@ from xla_lint.program.imports import is_none_constant
 from xla_lint.program.index import is_choice
 from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, Machine, device_tensors
+from xla_lint.program.narrowing import Being, Facts, narrowed, narrowing
 from xla_lint.program.objects import differs_between_replicas, loader_of, note_loaders
 from xla_lint.program.ranks import ENVIRONMENT, RANK, environment_value
 from xla_lint.program.uses import MODEL_METHODS, path_of, receiver_of
 from xla_lint.program.values import (
+    FACT,
     NO_TRAITS,
     NONE,
     NUMBER,
@@ -61,6 +63,20 @@ ARITHMETIC: dict[str, Callable[[Any, Any], int | float]] = {
     "/": operator.truediv,
     "%": operator.mod,
 }
+OPERATORS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip
+"""The method of each operator, without underscores."""
+METHODS = {
+    "==": ("__eq__", "__eq__"),
+    "!=": ("__ne__", "__ne__"),
+    "<": ("__lt__", "__gt__"),
+    "<=": ("__le__", "__ge__"),
+    ">": ("__gt__", "__lt__"),
+    ">=": ("__ge__", "__le__"),
+}
+"""The method of each comparison on the left side, and on the right one."""
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -74,7 +90,6 @@ LONGEST_DISPLAY = 512
 """Up to this length a repeated list keeps its items apart."""
 MOST_ITEMS = 8
 """Over so many known items a comprehension is run item by item."""
-FACT = frozenset({Trait.FACT})
 SHAPE = Number(traits=frozenset({Trait.SHAPE}))
 """A number, dtype or name that is known without running anything."""
 HALF = Name("torch.float16")
@@ -94,9 +109,9 @@ class Truth:
     known: bool | None = None
     if_true: set[Guard] = field(default_factory=set)
     if_false: set[Guard] = field(default_factory=set)
-    narrow_true: list[tuple[nodes.NodeNG, bool]] = field(default_factory=list)
-    """Expressions that are (True) or are not (False) None where the test holds."""
-    narrow_false: list[tuple[nodes.NodeNG, bool]] = field(default_factory=list)
+    narrow_true: Facts = field(default_factory=list)
+    """What is known of names where the test holds."""
+    narrow_false: Facts = field(default_factory=list)
 
     @property
     def ranked(self) -> bool:
@@ -120,6 +135,14 @@ class Expressions(Machine):
         for child in node.get_children():
             self.evaluate(child)
         return UNKNOWN
+
+    def quietly(self, node: nodes.NodeNG) -> Value:
+        """The value of an expression, without its events."""
+        events, self.events = self.events, []
+        try:
+            return self.evaluate(node)
+        finally:
+            self.events = events
 
     # Names and constants.
 
@@ -213,6 +236,11 @@ class Expressions(Machine):
 
     def binary(self, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value:
         """The result of a binary operator."""
+        own = self.own_operator(node, f"__{OPERATORS[op]}__", left, right)
+        if own is None:
+            own = self.own_operator(node, f"__r{OPERATORS[op]}__", right, left)
+        if own is not None:
+            return own
         if isinstance(left, (Number, Tensor)) and isinstance(right, (Number, Tensor)):
             return self._binary_simple(node, op, left, right)
         if isinstance(left, Text):
@@ -237,6 +265,13 @@ class Expressions(Machine):
             result = arithmetic(op, number, NUMBER) if number is left else arithmetic(op, NUMBER, number)
             return result if result.loops or result.traits else UNKNOWN
         return UNKNOWN
+
+    def own_operator(self, node: nodes.NodeNG, name: str, owner: Value, other: Value) -> Value | None:
+        """What an operator gives that a class of the project defines by a method; None where it does not."""
+        if not isinstance(owner, Instance) or owner.cls is None or owner.model:
+            return None
+        method = self.attribute(owner, name, node)
+        return self.call(method, Arguments(node, [other])) if isinstance(method, Function) else None
 
     def _binary_simple(self, node: nodes.NodeNG, op: str, left: Number | Tensor, right: Number | Tensor) -> Value:
         if isinstance(left, Number) and isinstance(right, Number):
@@ -268,10 +303,7 @@ class Expressions(Machine):
 
     def _unary(self, node: nodes.UnaryOp) -> Value:
         if node.op == "not":
-            truth, operand = self._truth_and_value(node.operand)
-            number = number_of(truth.negated())
-            fact = isinstance(operand, Number) and Trait.FACT in operand.traits
-            return replace(number, traits=number.traits | FACT) if fact else number
+            return number_of(self.truth(node.operand).negated())
         value = self.evaluate(node.operand)
         if isinstance(value, Number):
             if node.op == "-" and value.const is not None:
@@ -318,14 +350,19 @@ class Expressions(Machine):
 
     def compare(self, node: nodes.NodeNG, op: str, left_node: nodes.NodeNG, left: Value, right: Value) -> Value:
         """The result of a comparison."""
+        own = self._own_comparison(node, op, left, right)
+        if own is not None:
+            return own
         if op in ("is", "is not"):
             if right is NONE and isinstance(left, Choice) and left.ranked:
                 return RANK
             known = is_none(left) if right is NONE else None
             return Number(None if known is None else known is (op == "is"))
         if op in ("in", "not in"):
+            if isinstance(left, Text) and isinstance(right, Text) and left.const and right.const and right.fact:
+                return Number((left.const in right.const) is (op == "in"), traits=FACT)
             self._membership(node, left_node, left, right)
-            return Number(traits=left.traits & KEPT) if isinstance(left, Number) else NUMBER
+            return one_of(op, left, right) if isinstance(left, Number) else NUMBER
         if isinstance(left, Number) and isinstance(right, Number):
             return compare_numbers(op, left, right)
         tensors = [option for side in (left, right) for option in options(side) if isinstance(option, Tensor)]
@@ -343,6 +380,15 @@ class Expressions(Machine):
             return Number(op == "!=", traits=FACT)
         sides = [[o for o in options(side) if isinstance(o, Number)] or [NUMBER] for side in (left, right)]
         return join_all(compare_numbers(op, a, b) for a in sides[0] for b in sides[1])
+
+    def _own_comparison(self, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value | None:
+        if op in ("in", "not in"):
+            return None if self.own_operator(node, "__contains__", right, left) is None else NUMBER
+        if op not in METHODS:
+            return None
+        own, other = METHODS[op]
+        result = self.own_operator(node, own, left, right)
+        return self.own_operator(node, other, right, left) if result is None else result
 
     def _membership(self, node: nodes.NodeNG, left_node: nodes.NodeNG, left: Value, right: Value) -> None:
         container = [
@@ -449,15 +495,15 @@ class Expressions(Machine):
             return Truth()
         return Truth(True if value.model or not value.cls else None)
 
-    def _narrow(self, facts: list[tuple[nodes.NodeNG, bool]]) -> None:
-        for node, none in facts:
+    def _narrow(self, facts: Facts) -> None:
+        for node, being in facts:
             if isinstance(node, nodes.Name) and self.state is not None:
                 value = self.state.env.get(node.name)
                 if value is not None:
-                    self.state.env[node.name] = narrowed(value, none)
+                    self.state.env[node.name] = narrowed(value, being)
 
-    def narrow(self, facts: list[tuple[nodes.NodeNG, bool]]) -> None:
-        """Let names be None, or not be None, from here on."""
+    def narrow(self, facts: Facts) -> None:
+        """Let something be known of names from here on."""
         self._narrow(facts)
 
     def _ternary(self, node: nodes.IfExp) -> Value:
@@ -475,7 +521,7 @@ class Expressions(Machine):
             self.state = before.fork()
             self.guard(guards)
             self.narrow(facts)
-            results.append(self.evaluate(branch))
+            results.append(TEXT if is_no_tensor(branch, facts) else self.evaluate(branch))
             before.merge_course(self.here)
         before.held = held
         self.state = before
@@ -525,6 +571,8 @@ class Expressions(Machine):
         if isinstance(value, Instance) and value.cls is not None:
             method = self.attribute(value, "__getitem__", node)
             return self.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
+        if isinstance(value, Instance) and value.library.startswith("datasets.") and isinstance(index, Text):
+            return Instance(None, value.library, node=value.node)
         if isinstance(value, Text):
             return TEXT
         if isinstance(value, Name) and value.dotted == ENVIRONMENT:
@@ -777,6 +825,8 @@ class Expressions(Machine):
         self._feed()
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
+        elif self.rootless:
+            self.opaque()
         return UNKNOWN
 
     def _yield_from(self, node: nodes.YieldFrom) -> Value:
@@ -928,6 +978,15 @@ def compare_numbers(op: str, left: Number, right: Number) -> Number:
     return Number(const, left.loops | right.loops if not counted else frozenset(), traits)
 
 
+def one_of(op: str, left: Number, right: Value) -> Number:
+    """Whether a number is in a container: a number that changes with a loop rarely is one of those that are listed."""
+    if isinstance(right, (Sequence, Mapping)) or right is UNKNOWN:
+        element = element_of(right) if isinstance(right, Sequence) else UNKNOWN
+        listed = element if isinstance(element, Number) else NUMBER
+        return replace(compare_numbers("==" if op == "in" else "!=", left, listed), const=None)
+    return Number(traits=left.traits & KEPT)
+
+
 def truth_of_number(value: Value) -> Truth:
     """What a number's truth tells."""
     if not isinstance(value, Number):
@@ -965,7 +1024,7 @@ def number_of(truth: Truth) -> Number:
     for trait, guard in ((Trait.RANK, Guard.RANK), (Trait.DATA, Guard.DATA), (Trait.RANDOM, Guard.RANDOM)):
         if guard in both:
             traits.add(trait)
-    return Number(truth.known, traits=frozenset(traits))
+    return Number(truth.known, traits=frozenset(traits) | (FACT if truth.known is not None else NO_TRAITS))
 
 
 def combine(op: str, truths: list[Truth]) -> Truth:
@@ -992,27 +1051,11 @@ def combine(op: str, truths: list[Truth]) -> Truth:
     )
 
 
-def narrowing(node: nodes.NodeNG) -> tuple[list[tuple[nodes.NodeNG, bool]], list[tuple[nodes.NodeNG, bool]]]:
-    """What a test tells of names being None, where it holds and where it does not."""
-    if isinstance(node, nodes.Name):
-        return [(node, False)], []
-    if isinstance(node, nodes.NamedExpr):
-        return [(node.target, False)], []
-    if isinstance(node, nodes.Compare) and len(node.ops) == 1:
-        op, right = node.ops[0]
-        if (
-            isinstance(right, nodes.Const)
-            and right.value is None
-            and isinstance(node.left, (nodes.Name, nodes.NamedExpr))
-        ):
-            name = node.left.target if isinstance(node.left, nodes.NamedExpr) else node.left
-            if op in ("is", "=="):
-                return [(name, True)], [(name, False)]
-            if op in ("is not", "!="):
-                return [(name, False)], [(name, True)]
-    if isinstance(node, nodes.Call) and isinstance(node.func, nodes.Name) and node.func.name == "isinstance":
-        return [(node.args[0], False)] if node.args and isinstance(node.args[0], nodes.Name) else [], []
-    return [], []
+def is_no_tensor(node: nodes.NodeNG, facts: Facts) -> bool:
+    """Whether an expression is a name that was just found to stand for no tensor."""
+    return isinstance(node, nodes.Name) and any(
+        being is Being.OTHER and isinstance(known, nodes.Name) and known.name == node.name for known, being in facts
+    )
 
 
 def is_structural(node: nodes.Compare, value: Value) -> bool:
@@ -1041,14 +1084,6 @@ def is_none(value: Value) -> bool | None:
     if isinstance(value, Choice):
         return None if NONE in value.options or UNKNOWN in value.options else False
     return False
-
-
-def narrowed(value: Value, none: bool) -> Value:
-    """A value that is None, or that is not."""
-    if none:
-        return NONE
-    left = [option for option in options(value) if option is not NONE]
-    return join_all(left) if left else UNKNOWN
 
 
 def index_sequence(value: Sequence, index: Value) -> Value:

@@ -10,7 +10,7 @@ from astroid import nodes
 
 from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
-from xla_lint.program.expressions import Slice, Truth, truth_of_number
+from xla_lint.program.expressions import OPERATORS, Slice, Truth, combine, truth_of_number
 from xla_lint.program.faults import Boundary
 from xla_lint.program.index import advances
 from xla_lint.program.loops import Cut, Loop
@@ -128,8 +128,10 @@ class Flow(Calls):
         if isinstance(left, Sequence) and not left.frozen and op == "+":
             self.extend(left, right, node)
             return
-        value = self.binary(node, op, left, right)
-        value = self._with_history(node, target, left, right, value)
+        value = self.own_operator(node, f"__i{OPERATORS[op]}__", left, right)
+        if value is None:
+            value = self.binary(node, op, left, right)
+            value = self._with_history(node, target, left, right, value)
         self.bind(target, value)
 
     def _appear(self, target: nodes.Subscript, value: Value) -> None:
@@ -159,14 +161,6 @@ class Flow(Calls):
             return value
         other = sides[1] if own is sides[0] else sides[0]
         return self._with_history(node, target, self.quietly(own), self.quietly(other), value)
-
-    def quietly(self, node: nodes.NodeNG) -> Value:
-        """The value of an expression, without its events."""
-        events, self.events = self.events, []
-        try:
-            return self.evaluate(node)
-        finally:
-            self.events = events
 
     def _with_history(self, node: nodes.NodeNG, target: nodes.NodeNG, left: Value, right: Value, value: Value) -> Value:
         if self.loops and self.here.grad and any(tensor.grad for tensor in device_tensors([right])):
@@ -205,7 +199,7 @@ class Flow(Calls):
     def _bind_name(self, target: nodes.AssignName, value: Value) -> None:
         if value is UNKNOWN and self.frame.node is not None:
             value = self.by_use(target)
-        elif isinstance(value, Tensor) and value.unsettled:
+        elif isinstance(value, (Tensor, Choice)):
             value = self.settle(value, target.name, self.frame.node or self.module)
         frame = self.frame.outside.get(target.name)
         if frame is not None:
@@ -260,12 +254,13 @@ class Flow(Calls):
             index: Value = self._slice(target.slice)
         else:
             index = self.evaluate(target.slice)
+        on_host = all(option.place is Place.HOST for option in options(owner) if isinstance(option, Tensor))
         for option in options(owner):
             if isinstance(option, Tensor):
                 if option.place is Place.DEVICE:
                     self.index(target, index, target.slice)
                     self.tensor(target, Place.DEVICE)
-                elif option.place is Place.HOST and not option.loose and device_tensors([value]):
+                elif on_host and not option.loose and device_tensors([value]):
                     self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
                 if option.made is not None and not all(is_made(part, option.made) for part in (index, value)):
                     self.rebind(target.value, option, option.like(made=None))
@@ -306,6 +301,8 @@ class Flow(Calls):
 
     def _if(self, node: nodes.If) -> None:
         truth = self._test(node.test)
+        if fills(node):
+            truth.if_true.add(Guard.PERIODIC)
         self._branch(
             truth,
             lambda: self.run(node.body),
@@ -365,9 +362,11 @@ class Flow(Calls):
     def _leave(self, departures: tuple[int, int, int], events: int) -> None:
         """Note the loops that a path ended which began with so many departures and events."""
         returned, broke, continued = (now - then for now, then in zip(self._departures(), departures, strict=True))
-        if continued or not (returned or broke):
+        raised = not (returned or broke or continued)
+        if continued or (raised and self.catching):
             return
-        left = frozenset(self.loops[-1:] if broke else self.loops[self.frame.depth :])
+        first = 0 if raised else len(self.loops) - 1 if broke else self.frame.depth
+        left = frozenset(self.loops[first:])
         self.events[events:] = [
             replace(event, context=replace(event.context, left=event.context.left | left))
             for event in self.events[events:]
@@ -391,6 +390,7 @@ class Flow(Calls):
                 self.bind(name, subject if isinstance(case.pattern, nodes.MatchAs) else UNKNOWN)
             if isinstance(subject, Number):
                 self.guard(truth_of_number(Number(traits=subject.traits)).if_true)
+                self.guard(self._fits(case.pattern, subject).if_true)
             if case.guard is not None:
                 self.guard(self.truth(case.guard).if_true)
             self.run(case.body)
@@ -398,6 +398,14 @@ class Flow(Calls):
             heaps.append(self.store.take_back(mark))
         self.store.merge(*heaps)
         self.state = meet_all(ends)
+
+    def _fits(self, pattern: nodes.NodeNG, subject: Number) -> Truth:
+        """Whether a number is one of those that a pattern spells."""
+        if isinstance(pattern, nodes.MatchOr):
+            return combine("or", [self._fits(option, subject) for option in pattern.patterns])
+        if not isinstance(pattern, nodes.MatchValue):
+            return Truth()
+        return truth_of_number(self.compare(pattern, "==", pattern.value, self.evaluate(pattern.value), subject))
 
     # Loops.
 
@@ -466,7 +474,7 @@ class Flow(Calls):
         self.exits.pop()
         if loop.wrapped and end is not None:
             self.state = end
-            self.barrier(node, "next()", silent=True)
+            self.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
         if loop.parent is not None and loop.opaque:
             loop.parent.opaque = True
         self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
@@ -581,7 +589,9 @@ class Flow(Calls):
         before = self.here.fork()
         mark = self.store.mark()
         self.tests.append(len(self.loops))
+        self.catching += bool(node.handlers)
         self.run(node.body)
+        self.catching -= bool(node.handlers)
         if self.state is not None and node.orelse:
             self.run(node.orelse)
         ends: list[State | None] = [self.state]
@@ -618,7 +628,7 @@ class Flow(Calls):
 
     def _raise(self, node: nodes.Raise) -> None:
         if node.exc is not None:
-            self.evaluate(node.exc)
+            self.quietly(node.exc)
         self.state = None
 
     # Definitions.
@@ -829,6 +839,18 @@ def is_path(node: nodes.NodeNG) -> bool:
     while isinstance(node, nodes.Attribute):
         node = node.expr
     return isinstance(node, nodes.Name)
+
+
+def fills(node: nodes.If) -> bool:
+    """Whether a branch puts into a container what is not in it yet: `if key not in cache: cache[key] = ...`."""
+    test = node.test
+    if not (isinstance(test, nodes.Compare) and [op for op, _ in test.ops] == ["not in"]):
+        return False
+    slot = f"{test.ops[0][1].as_string()}[{test.left.as_string()}]"
+    return any(
+        isinstance(statement, nodes.Assign) and any(target.as_string() == slot for target in statement.targets)
+        for statement in node.body
+    )
 
 
 def slots_of(holder: Value) -> dict[str, Value]:

@@ -28,7 +28,9 @@ from xla_lint.program.project import Project, path_of_module
 from xla_lint.program.state import Frame, Gradients, Phase, State, Store
 from xla_lint.program.uses import Uses
 from xla_lint.program.values import (
+    FETCHED,
     MATERIALISED,
+    NO_PARTS,
     UNKNOWN,
     Device,
     Logger,
@@ -75,6 +77,8 @@ class Machine(ABC):
         self.calls: list[CallSite] = []
         self.tests: list[int] = []
         """For each test whose branch is being run, how many loops were around it."""
+        self.catching = 0
+        """How many `try` statements with handlers are around."""
         self.closure = False
         self.callback = False
         self.in_forward = False
@@ -287,8 +291,8 @@ class Machine(ABC):
         facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
         if place is Place.HOST and any(tensor.drawn for tensor in tensors):
             facts["drawn"] = True
-        if place is Place.HOST and any(tensor.fed for tensor in tensors):
-            facts.setdefault("fed", True)
+        if place is Place.HOST:
+            facts.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
         facts.setdefault("sure", all(tensor.sure for tensor in tensors))
         facts.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
         facts.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
@@ -319,8 +323,7 @@ class Machine(ABC):
         found = False
         for tensor in tensors_in(value):
             if tensor.place is not Place.DEVICE:
-                if how is How.BRANCH:
-                    self.decide_on_host(tensor)
+                self.use_on_host(tensor, chooses=how is How.BRANCH)
                 continue
             found = True
             pending = self.is_pending(tensor)
@@ -364,12 +367,28 @@ class Machine(ABC):
             )
         return found
 
-    def decide_on_host(self, tensor: Tensor) -> None:
-        """Note that values of a plain loader's batch decide on the host what is done."""
-        if tensor.place is Place.HOST and tensor.fed:
-            around = next((loop for loop in reversed(self.loops) if loop.loader is not None), None)
-            if around is not None:
-                around.chosen = True
+    def use_on_host(self, tensor: Tensor, *, chooses: bool = False) -> None:
+        """Note the parts of a plain loader's batch whose values the host asks for; `chooses`: to branch on them."""
+        parts = tensor.parts - {FETCHED}
+        depth = self._depth_of_loader()
+        if tensor.place is not Place.HOST or not parts or not depth:
+            return
+        loop = self.loops[depth - 1]
+        if chooses or any(part.whole for part in parts):
+            loop.chosen = True
+        elif FETCHED in tensor.parts:
+            loop.wanted |= parts
+        elif not any(held.guard is Guard.PERIODIC and held.depth >= depth for held in self.here.held):
+            loop.used |= parts
+
+    def want_on_device(self, tensor: Tensor) -> None:
+        """Note that parts of a plain loader's batch are moved to the device."""
+        depth = self._depth_of_loader()
+        if depth:
+            self.loops[depth - 1].wanted |= tensor.parts
+
+    def _depth_of_loader(self) -> int:
+        return next((d for d in range(len(self.loops), 0, -1) if self.loops[d - 1].loader is not None), 0)
 
     def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
         """Cut the graph."""

@@ -156,7 +156,7 @@ def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
         pending = value.born in state.segments and (value.root or value) not in state.flushed
         return (
             value.place, pending, value.kind, value.grad, value.loose, value.sure, value.length, value.sites,
-            value.clip, value.unsettled, value.origins, value.collective, value.shared, value.fed,
+            value.clip, value.unsettled, value.origins, value.collective, value.shared, value.parts,
         )  # fmt: skip
     if depth == 0:
         return type(value)

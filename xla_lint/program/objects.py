@@ -13,6 +13,7 @@ from xla_lint.program.values import (
     Instance,
     Loader,
     Mapping,
+    Move,
     Name,
     Number,
     Sequence,
@@ -21,6 +22,7 @@ from xla_lint.program.values import (
     Text,
     Trait,
     Value,
+    join_all,
     options,
 )
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from xla_lint.program.loops import Loop
+    from xla_lint.program.uses import Use
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
 PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
@@ -53,8 +56,29 @@ def bound_to(function: Function, receiver: Value) -> Function:
 
 
 def model_on_device(value: Tensor) -> Instance:
-    """The model that an unsettled value turned out to be."""
-    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
+    """The model that an unsettled value, which a move gave, turned out to be."""
+    moves = (Move(value.line, value.place, 0),)
+    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False, moves=moves)
+
+
+def is_unsettled(value: Value) -> bool:
+    """Whether a value may be a model or a tensor: something unknown that was moved to the device."""
+    return any(isinstance(option, Tensor) and option.unsettled for option in options(value))
+
+
+def settled(value: Value, use: Use | None) -> Value:
+    """What an unsettled value is by its use under one name: a model, a tensor, or still open where it is handed on."""
+    return join_all(
+        _settled(option, use) if isinstance(option, Tensor) and option.unsettled else option
+        for option in options(value)
+    )
+
+
+def _settled(value: Tensor, use: Use | None) -> Value:
+    if use is not None and (use.is_model or use.called):
+        return model_on_device(value)
+    open_yet = use is not None and use.given_to and not use.is_tensor
+    return value if open_yet else value.like(unsettled=False)
 
 
 def lineage(cls: Class) -> list[Value]:

@@ -144,8 +144,12 @@ def target_version(project: Project) -> Version:
 
 
 def declared_version(root: Path | None) -> Version | None:
-    """The torch_xla release that a project's dependency declarations pin, if any, at most the newest known."""
-    pinned = pinned_version(root, "torch_xla")
+    """The torch_xla release that a project's dependency declarations pin, if any, at most the newest known.
+
+    Each release of torch_xla is built for the one of torch with the same number, so where torch_xla is not declared
+    at all a pin of torch says it.
+    """
+    pinned = pinned_version(root, "torch_xla" if requirements(root, "torch_xla") else "torch")
     return None if pinned is None else min(pinned, NEWEST)
 
 

@@ -69,6 +69,10 @@ NONE = _Nothing()
 """Python's None."""
 
 
+DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
+"""The type of a `torch.device` there."""
+
+
 class Trait(enum.Enum):
     """What is known of a number that decides something."""
 
@@ -85,9 +89,11 @@ class Trait(enum.Enum):
 
 
 NO_TRAITS: frozenset[Trait] = frozenset()
+FACT = frozenset({Trait.FACT})
 NO_LOOPS: frozenset[Loop] = frozenset()
 NO_SITES: frozenset[Any] = frozenset()
 NO_ORIGINS: frozenset[Origin] = frozenset()
+NO_PARTS: frozenset[Part] = frozenset()
 
 
 @dataclass(slots=True, frozen=True)
@@ -149,8 +155,8 @@ class Tensor(Value):
     """For a parameter: its model."""
     drawn: bool = False
     """True for random numbers drawn on the host."""
-    fed: bool = False
-    """For a host tensor: it is part of a loader's batch, or computed from one."""
+    parts: frozenset[Part] = NO_PARTS
+    """For a host tensor: the parts of a loader's batch that it is computed from, and `FETCHED`."""
     unsettled: bool = False
     """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
     root: Tensor | None = None
@@ -169,6 +175,18 @@ class Tensor(Value):
     def alias(self, **changes: Any) -> Tensor:
         """Another name for the same memory: pending as long as this one, materialised with it."""
         return replace(self, root=self.root or self, **changes)
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class Part:
+    """A part of a loader's batch on the host."""
+
+    whole: bool = False
+    """True for a batch whose parts cannot be told apart."""
+
+
+FETCHED = Part()
+"""What stands among the parts for values that were fetched from the device."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -585,7 +603,7 @@ def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
         length=a.length if a.length == b.length else None,
         sites=a.sites | b.sites,
         clip=a.clip and b.clip,
-        fed=a.fed or b.fed,
+        parts=a.parts | b.parts,
         origins=a.origins | b.origins,
         collective=a.collective or b.collective,
         shared=a.shared and b.shared,
@@ -641,11 +659,14 @@ _MERGERS: dict[type[Value], Callable[[Any, Any], Value | None]] = {
 }
 
 
+HOLDERS = (Choice, Sequence, Mapping, Instance)
+
+
 def tensors_in(value: Value, depth: int = 4) -> Iterable[Tensor]:
     """The tensors that a value holds, through containers and plain objects."""
     if isinstance(value, Tensor):
         yield value
-    elif depth == 0:
+    elif depth == 0 or not isinstance(value, HOLDERS):
         return
     elif isinstance(value, Choice):
         for option in value.options:

@@ -21,8 +21,9 @@ def all_rules() -> tuple[type[Rule], ...]:
     """Every rule, by number."""
     found: set[type[Rule]] = set()
     for module in pkgutil.walk_packages(__path__, __name__ + "."):
-        for _, member in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(member, Rule) and not inspect.isabstract(member) and member.__module__ == module.name:
+        for member in vars(importlib.import_module(module.name)).values():
+            own = isinstance(member, type) and member.__module__ == module.name
+            if own and issubclass(member, Rule) and not inspect.isabstract(member):
                 found.add(member)
     return tuple(sorted(found, key=lambda rule: rule.number))
 

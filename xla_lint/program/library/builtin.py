@@ -10,11 +10,14 @@ from xla_lint.program.machine import Arguments, device_tensors
 from xla_lint.program.objects import Super, differs_between_replicas, loader_of
 from xla_lint.program.ranks import RANK
 from xla_lint.program.values import (
+    DEVICE_TYPES,
+    FACT,
     NONE,
     NUMBER,
     TEXT,
     UNKNOWN,
     Class,
+    Device,
     Function,
     Generator,
     Instance,
@@ -22,6 +25,7 @@ from xla_lint.program.values import (
     Mapping,
     Name,
     Number,
+    Place,
     Sequence,
     Stream,
     Tensor,
@@ -79,6 +83,8 @@ def show(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def text(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`str` and its kin format a tensor."""
     spelled = dotted.removeprefix("builtins.")
+    if isinstance(device := arguments.get(0), Device) and device.place in DEVICE_TYPES:
+        return Text(DEVICE_TYPES[device.place] + (":0" if device.place is Place.DEVICE else ""), fact=True)
     if arguments.positional:
         machine.read(
             arguments.node, arguments.node_of(0), arguments.positional[0], How.FORMAT, spelled, materialises=True
@@ -114,9 +120,17 @@ def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`range` of a tensor reads it."""
     machine.read_each(arguments, How.VALUE, "range()")
-    stop = arguments.positional[0] if len(arguments.positional) == 1 else arguments.get(1)
+    stop = arguments.positional[0] if len(arguments.positional) == 1 else span(arguments.positional)
     ranked = any(differs_between_replicas(value) for value in arguments.positional)
     return Stream(RANK if ranked else NUMBER, counted=True, stop=stop)
+
+
+def span(bounds: list[Value]) -> Value | None:
+    """The length of a `range` with a start; its end where that is all that can be said."""
+    known = [bound.const for bound in bounds if isinstance(bound, Number) and isinstance(bound.const, int)]
+    if len(known) < len(bounds) or known[2:] == [0]:
+        return bounds[1] if len(bounds) > 1 else None
+    return Number(len(range(*known)))
 
 
 @function("builtins.enumerate")
@@ -261,11 +275,11 @@ def divide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """`any` and `all` ask each item for its truth."""
     spelled = dotted.removeprefix("builtins.")
-    return (
-        DATA
-        if machine.read(arguments.node, arguments.node_of(0), arguments.get(0) or NONE, How.VALUE, f"{spelled}()")
-        else NUMBER
-    )
+    items = arguments.get(0) or NONE
+    if machine.read(arguments.node, arguments.node_of(0), items, How.VALUE, f"{spelled}()"):
+        return DATA
+    item = element_of(items) if isinstance(items, Sequence) else UNKNOWN
+    return item if isinstance(item, Number) and Trait.FACT in item.traits else NUMBER
 
 
 @function("builtins.sum")
@@ -422,10 +436,9 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
     """Methods of dicts."""
     assert isinstance(receiver, Mapping)
     everything = [*receiver.entries.values(), *([receiver.element] if receiver.element is not None else [])]
-    if name == "values":
-        return Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
-    if name == "items":
-        return Stream(UNKNOWN, pieces=(Sequence(None, TEXT), Sequence(None, join_all(everything))))
+    if name in ("values", "items"):
+        values = Sequence(list(receiver.entries.values()) if receiver.element is None else None, join_all(everything))
+        return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, TEXT), values))
     if name == "keys":
         return Sequence(None, TEXT)
     if name in ("get", "pop", "setdefault"):
@@ -466,6 +479,10 @@ def text_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
         return TEXT
     if name in ("split", "splitlines", "partition", "rsplit"):
         return Sequence(None, TEXT)
+    assert isinstance(receiver, Text)
+    head = arguments.get(0)
+    if name == "startswith" and receiver.fact and receiver.const and isinstance(head, Text) and head.const:
+        return Number(receiver.const.startswith(head.const), traits=FACT)
     if name in ("startswith", "endswith", "isdigit", "find", "count", "index"):
         return NUMBER
     return TEXT

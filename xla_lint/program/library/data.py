@@ -14,6 +14,7 @@ from xla_lint.program.machine import Arguments
 from xla_lint.program.objects import bound_to
 from xla_lint.program.values import (
     MATERIALISED,
+    NO_PARTS,
     NONE,
     NUMBER,
     UNKNOWN,
@@ -23,6 +24,7 @@ from xla_lint.program.values import (
     Loader,
     Mapping,
     Number,
+    Part,
     Place,
     Sequence,
     Stream,
@@ -53,7 +55,7 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     element = batch_of(machine, dataset, collate, arguments)
     loader = Loader(
         arguments.node,
-        Tensor(Place.HOST, loose=True, sure=False, fed=True) if element is UNKNOWN else element,
+        element if element is not UNKNOWN else whole_batch(),
         batch_size=arguments.get(1, "batch_size"),
         drop_last=arguments.get(8, "drop_last"),
         rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,
@@ -67,6 +69,11 @@ def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     )
     machine.emit(LoaderBuilt(arguments.node, machine.context, loader))
     return loader
+
+
+def whole_batch() -> Tensor:
+    """A batch of which nothing is known."""
+    return Tensor(Place.HOST, loose=True, sure=False, parts=frozenset({Part(whole=True)}))
 
 
 def first_given(*values: Value | None) -> Value | None:
@@ -145,9 +152,9 @@ def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
 def on_host(value: Value, *, stacked: bool = False) -> Value:
     """A batch as a loader yields it: tensors on the host."""
     if isinstance(value, Tensor):
-        return value.like(place=Place.HOST, born=MATERIALISED, length=None, fed=True)
+        return value.like(place=Place.HOST, born=MATERIALISED, length=None, parts=frozenset({Part()}))
     if isinstance(value, Number) and stacked:
-        return Tensor(Place.HOST, fed=True)
+        return Tensor(Place.HOST, parts=frozenset({Part()}))
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
         return Sequence(items, on_host(value.element, stacked=stacked), value.frozen)
@@ -164,7 +171,7 @@ def on_host(value: Value, *, stacked: bool = False) -> Value:
 def on_device(value: Value) -> Value:
     """A batch as a device loader yields it: its tensors transferred, everything else as it is."""
     if isinstance(value, Tensor):
-        return value.like(place=Place.DEVICE, born=MATERIALISED, fed=False)
+        return value.like(place=Place.DEVICE, born=MATERIALISED, parts=NO_PARTS)
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_device(item) for item in value.items]
         element = on_device(value.element) if items is None else join_all(items)
@@ -262,6 +269,8 @@ def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
         made.attributes["*source"] = arguments.get(0) or UNKNOWN
     elif last == "BatchSampler":
         made.attributes[SAMPLER] = arguments.get(0, "sampler") or UNKNOWN
+    elif last == "WeightedRandomSampler":
+        made.attributes["*rows"] = arguments.get(1, "num_samples") or UNKNOWN
     elif last == "DistributedSampler" and (shuffle := arguments.get(3, "shuffle")) is not None:
         made.attributes["shuffle"] = shuffle
     if last != "TensorDataset":

@@ -21,6 +21,7 @@ from xla_lint.program.values import (
     Mapping,
     Number,
     Place,
+    Sequence,
     Stream,
     Tensor,
     Value,
@@ -29,6 +30,10 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
+DATASETS = "datasets."
+SAME_ROWS = frozenset({"shuffle", "sort", "with_format", "with_transform", "remove_columns", "rename_column"})
+"""What makes a dataset of Hugging Face from another one with as many rows."""
+OTHER_ROWS = frozenset({"map", "filter", "train_test_split"})
 TOKENIZER = "transformers.PreTrainedTokenizer"
 BOARD = "torch.utils.tensorboard.SummaryWriter"
 
@@ -178,17 +183,36 @@ def lightning_method(machine: Calls, receiver: Value, name: str, arguments: Argu
     return model_method(machine, receiver, name, arguments)
 
 
-@function("lightning.", "datasets.", "evaluate.")
+@objects(DATASETS)
+def derived_dataset(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """A dataset of Hugging Face made from another one: how many rows it has is known after `select`."""
+    assert isinstance(receiver, Instance)
+    machine.hand_over(arguments)
+    if name == "select":
+        return Instance(None, receiver.library, {"*rows": chosen_rows(arguments.get(0, "indices"))}, node=receiver.node)
+    if name in SAME_ROWS or (name == "map" and "batched" not in arguments.keywords):
+        return receiver
+    return Instance(None, receiver.library, node=receiver.node) if name in OTHER_ROWS else UNKNOWN
+
+
+def chosen_rows(indices: Value | None) -> Value:
+    """How many rows a `range` or a list of indices chooses."""
+    if isinstance(indices, Stream) and indices.counted and indices.stop is not None:
+        return indices.stop
+    return Number(len(indices.items)) if isinstance(indices, Sequence) and indices.items is not None else NUMBER
+
+
+@function("lightning.", DATASETS, "evaluate.")
 def framework(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """Objects of a framework that runs the loops itself."""
     machine.hand_over(arguments)
     return Instance(None, dotted, node=arguments.node)
 
 
-@objects("lightning.", "datasets.", "evaluate.")
+@objects("lightning.", "evaluate.")
 def framework_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A framework calls the functions it is given again and again."""
     if name == "__init__":
         return NONE
     machine.hand_over(arguments)
-    return receiver if name in ("map", "filter", "shuffle", "select", "with_format", "train_test_split") else UNKNOWN
+    return UNKNOWN

@@ -22,6 +22,7 @@ from xla_lint.program.optimizers import (
     step,
 )
 from xla_lint.program.values import (
+    FACT,
     NONE,
     NUMBER,
     UNKNOWN,
@@ -31,6 +32,7 @@ from xla_lint.program.values import (
     Kind,
     Mapping,
     Name,
+    Number,
     Place,
     Sequence,
     Stream,
@@ -50,7 +52,7 @@ MODULES_INSIDE = frozenset(
     {"get_submodule", "get_input_embeddings", "get_output_embeddings", "get_encoder", "get_decoder", "get_base_model"}
 )
 """Methods that give a part of a model."""
-CHAINING = frozenset({"train", "eval", "requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
+CHAINING = frozenset({"requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
 
 
 @function("torch.nn.")
@@ -199,6 +201,10 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
             move_parameters(machine, receiver, place, arguments.node)
             place_model(machine, receiver, place, sure)
         return receiver
+    if name in ("train", "eval"):
+        mode = Number(False, traits=FACT) if name == "eval" else arguments.get(0, "mode") or Number(True, traits=FACT)
+        set_mode(machine, receiver, mode)
+        return receiver
     if name in CHAINING:
         return receiver
     if name in ("parameters", "buffers"):
@@ -269,6 +275,14 @@ def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True
             place_model(machine, value, place, sure, depth - 1)
         elif isinstance(value, Tensor) and value.place is not place:
             machine.store.put(model.attributes, name, value.like(place=place))
+
+
+def set_mode(machine: Calls, model: Instance, mode: Value, depth: int = 4) -> None:
+    """Set a model, and the models inside it, to train or not."""
+    machine.store.put(model.attributes, "training", mode)
+    for value in list(model.attributes.values()) if depth else []:
+        if isinstance(value, Instance) and value.model and value is not model:
+            set_mode(machine, value, mode, depth - 1)
 
 
 def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
@@ -348,7 +362,10 @@ def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
     if name == "zero_grad":
         return NONE
     if name == "state_dict":
-        return Mapping({}, NUMBER if scheduler else Tensor(receiver.place))
+        if scheduler:
+            return Mapping({}, NUMBER)
+        groups = Sequence(None, Mapping({}, NUMBER))
+        return Mapping({"state": Mapping({}, Mapping({}, Tensor(receiver.place))), "param_groups": groups})
     if name in ("__init__", "add_param_group"):
         given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
         held = [receiver.attributes["params"]] if "params" in receiver.attributes else []

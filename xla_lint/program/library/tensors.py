@@ -31,7 +31,9 @@ from xla_lint.program.objects import model_on_device
 from xla_lint.program.state import Gradients
 from xla_lint.program.uses import MODEL_METHODS
 from xla_lint.program.values import (
+    FETCHED,
     MATERIALISED,
+    NO_PARTS,
     NONE,
     NUMBER,
     TEXT,
@@ -86,6 +88,7 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
         forced = arguments.keywords.get("force")
         if isinstance(forced, Number) and forced.const:
             machine.read(node, subject, receiver, How.VALUE, ".numpy(force=True)", materialises=True)
+        machine.use_on_host(receiver)
         return UNKNOWN
     if name in ("to", "type", "xpu", "cuda"):
         return move(machine, receiver, name, arguments)
@@ -210,7 +213,7 @@ def first_size(sizes: list[Value]) -> int | None:
 
 def host_copy(tensor: Tensor) -> Tensor:
     """The tensor on the host."""
-    return tensor.like(place=Place.HOST, born=MATERIALISED, sites=frozenset())
+    return tensor.like(place=Place.HOST, born=MATERIALISED, sites=frozenset(), parts=frozenset({FETCHED}))
 
 
 def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> Value:
@@ -239,7 +242,8 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
         sure = receiver.sure and not (isinstance(target, Device) and not target.sure)
         if machine.loops and receiver.place is not Place.DEVICE and receiver.made is None:
             machine.loops[-1].moved = True
-        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None, fed=False)
+            machine.want_on_device(receiver)
+        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None, parts=NO_PARTS)
     return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
 from xla_lint.program.events import How
+from xla_lint.program.index import last_name
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine import Arguments, device_tensors, source_of
@@ -31,6 +34,8 @@ from xla_lint.program.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xla_lint.program.calls import Calls
 
 COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
@@ -272,13 +277,24 @@ def concatenate(machine: Calls, name: str, arguments: Arguments) -> Value:
         length = sum(known) if len(known) == len(lengths) else None
     result = machine.derived(node, [parts], kind=tensors[0].kind if tensors else Kind.UNKNOWN, length=length)
     if machine.loops and items is not None and len(items) > 1 and result.place is Place.DEVICE:
-        operands = [t for item in items for o in options(item) for t in tensors_in(o, 1)]
+        operands = [t for item in [*items, *reordered(machine, node)] for o in options(item) for t in tensors_in(o, 1)]
         earlier = machine.concatenations.get(node)
         if earlier is not None:
             operands = [*earlier[0], *operands]
         machine.concatenations[node] = (operands, source_of(node), machine.context)
         result = result.like(sites=result.sites | {node})
     return result
+
+
+def reordered(machine: Calls, node: nodes.NodeNG) -> Iterator[Value]:
+    """What the operands of a concatenation are taken from, row by row: `x` of `torch.cat([x[rows], new])`."""
+    given = node.args[0] if isinstance(node, nodes.Call) and node.args else None
+    for part in given.elts if isinstance(given, (nodes.List, nodes.Tuple)) else ():
+        if isinstance(part, nodes.Subscript) and not isinstance(part.slice, (nodes.Slice, nodes.Tuple)):
+            if isinstance(machine.quietly(part.slice), Tensor):
+                yield machine.quietly(part.value)
+        elif isinstance(part, nodes.Call) and last_name(part.func) in ("index_select", "gather"):
+            yield machine.quietly(part.func.expr if isinstance(part.func, nodes.Attribute) else part.args[0])
 
 
 def _stack(machine: Calls, arguments: Arguments) -> Value:

@@ -44,6 +44,7 @@ class ConditionalSync(Rule):
 
     ## When it is fine
     Where the step is so small that a barrier costs more than it saves, a few steps per graph are a sensible choice.
+    A loop over the micro-steps of one step is not reported where the optimizer step and a barrier of its own follow.
     """
 
     symbol = "xla-conditional-sync"
@@ -75,4 +76,13 @@ class ConditionalSync(Rule):
             and all(cut.conditional for cut in loop.cuts)
             and not loop.wrapped
             and not loop.opaque
+            and not _ends_in_a_barrier(loop)
         )
+
+
+def _ends_in_a_barrier(loop: Loop) -> bool:
+    """True for the micro-steps of the step around them, whose own barrier cuts the last of them."""
+    around = loop.parent
+    if around is None or loop.optimizer or not around.optimizer:
+        return False
+    return any(not cut.conditional for cut in around.cuts)

@@ -6,8 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import Barrier, LoopRun
-from xla_lint.program.values import Sequence, Stream
-from xla_lint.rules.arguments import constant
 from xla_lint.rules.barriers.uncut import uncut
 from xla_lint.rules.base import Confidence, Rule, Severity
 
@@ -18,11 +16,7 @@ if TYPE_CHECKING:
 
     from xla_lint.program.events import Event
     from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Value
     from xla_lint.rules.base import Finding
-
-SHORT = 8
-"""A loop of at most so many turns may well be meant to be one graph."""
 
 
 class MissingSync(Rule):
@@ -75,19 +69,11 @@ class MissingSync(Rule):
 
     def _one_graph(self, loop: Loop) -> bool:
         """Whether a loop is meant to be one graph: it is short, it does not train, and a barrier comes right after."""
-        return not loop.trains and is_short(loop.iterable) and following(loop.node) in self._barriers
+        return not loop.trains and loop.short and following(loop.node) in self._barriers
 
     @cached_property
     def _barriers(self) -> set[nodes.NodeNG]:
         return {event.node.statement() for event in self.program.events if isinstance(event, Barrier)}
-
-
-def is_short(turns: Value | None) -> bool:
-    """True for a loop of so few turns, by the source's own numbers, that it is meant to be one graph."""
-    if isinstance(turns, Stream):
-        stop = constant(turns.stop)
-        return turns.counted and isinstance(stop, int) and stop <= SHORT
-    return isinstance(turns, Sequence) and turns.items is not None and len(turns.items) <= SHORT
 
 
 def following(node: nodes.NodeNG) -> nodes.NodeNG | None:

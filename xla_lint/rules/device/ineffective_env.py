@@ -43,7 +43,8 @@ class IneffectiveEnv(Rule):
 
     ## When it is fine
     Where the target release reads the variable without a warning and it is set before the import. Reading a variable
-    is always fine, and so is setting one behind a test on the release.
+    is always fine, and so is setting one behind a test on the release. A switch that is turned off (`XLA_USE_BF16=0`)
+    asks for what happens anyway, and is not reported.
     """
 
     symbol = "xla-ineffective-env"

@@ -75,21 +75,23 @@ class MissingMpFn(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report the function that a script starts, without `_mp_fn`, where a Trainer trains."""
-        if not isinstance(event, LibraryCall) or self.main is None:
+        if not isinstance(event, LibraryCall):
             return
-        yield self.finding(self.main, Confidence.INFERENCE, line=str(event.node.lineno), started=self.main.name)
+        main = next((function for function in self.started if leads_to(function, event)), None)
+        if main is not None:
+            yield self.finding(main, Confidence.INFERENCE, line=str(event.node.lineno), started=main.name)
 
     @cached_property
-    def main(self) -> nodes.FunctionDef | None:
-        """The function that the script starts, None where the script needs no `_mp_fn` or is none."""
+    def started(self) -> list[nodes.FunctionDef]:
+        """The functions that the script starts, the last one first; none where it needs no `_mp_fn` or is no script."""
         module = self.program.module
         if ENTRY in module.locals or not always_imports_xla(module):
-            return None
+            return []
         if any(name.startswith(OTHER_LAUNCHERS) for name in index_of(module).imported):
-            return None
+            return []
         happening = (*self.program.events, *self.program.importing)
         if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in happening):
-            return None
+            return []
         return started(module)
 
 
@@ -100,8 +102,14 @@ def is_training(name: str) -> bool:
     return package == "transformers" and owner.endswith("Trainer") and method == "train"
 
 
-def started(module: nodes.Module) -> nodes.FunctionDef | None:
-    """The function that a script calls last where it runs as one, None where it calls none of its own.
+def leads_to(function: nodes.FunctionDef, event: Event) -> bool:
+    """Whether an event happens in a function, or in what that calls."""
+    happening = (event.node, *(site.node for site in event.context.stack if site.node is not None))
+    return any(function.parent_of(node) for node in happening)
+
+
+def started(module: nodes.Module) -> list[nodes.FunctionDef]:
+    """The functions that a script calls where it runs as one, the last one first.
 
     One that is not given all it needs there gets it from whoever launches it.
     """
@@ -113,7 +121,7 @@ def started(module: nodes.Module) -> nodes.FunctionDef | None:
         if isinstance(function := module.locals.get(call.func.as_string(), [None])[0], nodes.FunctionDef)
         and len(call.args) + len(call.keywords) >= len(function.args.args or []) - len(function.args.defaults or [])
     ]
-    return own[-1] if own else None
+    return own[::-1]
 
 
 def is_main_guard(statement: nodes.NodeNG) -> bool:

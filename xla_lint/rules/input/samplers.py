@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.library.data import SAMPLER
-from xla_lint.program.values import NONE, UNKNOWN, Instance, options
+from xla_lint.program.objects import differs_between_replicas
+from xla_lint.program.values import NONE, UNKNOWN, Instance, Number, Trait, options
 
 if TYPE_CHECKING:
     from xla_lint.program.values import Value
@@ -14,6 +15,7 @@ DISTRIBUTED = "torch.utils.data.DistributedSampler"
 BATCHES = "torch.utils.data.BatchSampler"
 WHOLE = ("torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler")
 """Samplers that walk the whole dataset on every replica."""
+WEIGHTED = "torch.utils.data.WeightedRandomSampler"
 
 
 def distributed(value: Value | None) -> Instance | None:
@@ -30,10 +32,18 @@ def walks_everything(value: Value | None) -> bool:
     """True where a loader has no sampler, or surely one that leaves no row to other replicas."""
     return value is None or all(
         option is NONE
-        or (isinstance(option, Instance) and option.library in WHOLE)
+        or (isinstance(option, Instance) and (option.library in WHOLE or draws_from_all(option)))
         or (isinstance(option, Instance) and option.library == BATCHES and walks_everything(rows_of(option)))
         for option in options(value)
     )
+
+
+def draws_from_all(sampler: Instance) -> bool:
+    """True for a sampler that draws from all rows by weights, as many as the source says or as something is long."""
+    drawn = sampler.attributes.get("*rows")
+    if sampler.library != WEIGHTED or not isinstance(drawn, Number) or differs_between_replicas(sampler):
+        return False
+    return drawn.const is not None or Trait.SHAPE in drawn.traits
 
 
 def rows_of(batches: Instance) -> Value:

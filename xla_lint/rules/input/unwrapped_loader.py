@@ -39,9 +39,12 @@ class UnwrappedLoader(Rule):
     Then drop the `.to(device)` calls and the barrier at the end of the step.
 
     ## When it is fine
-    Where a part of the batch must stay on the host, or a batch is changed there just before the step. A loop in which
-    the host chooses by values of the batch (`if labels.any()`) is not reported: on the device each such test would be a
-    read. Neither are loaders that Accelerate, Lightning or the Trainer of Transformers wrap.
+    Where a part of the batch is there for the host, or a batch is changed there just before the step. A loop is not
+    reported in which the host chooses by values of the batch (`if labels.any()`), or converts every step a part that
+    is not moved (`.item()`, `.tolist()`, `.numpy()`, `int(...)`): on the device each of these would be a read. A part
+    that is compared with values fetched from the device belongs there.
+    Nor is a loop that only moves the batches, so that later steps find them on the device, or one whose loader
+    Accelerate, Lightning or the Trainer of Transformers wrap.
     """
 
     symbol = "xla-unwrapped-loader"
@@ -61,6 +64,6 @@ class UnwrappedLoader(Rule):
         loop, loader = event.loop, event.loop.loader
         if loader is None or loader.node is None or loader.wrapped or loop.form is not Form.LOOP:
             return
-        if loop.moved and not loop.chosen and loop.is_step and not framework_feeds(self.program):
+        if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
             sureness = Confidence.HIGH if loop.sure else Confidence.INFERENCE
             yield self.finding(event.node, sureness, line=str(loop.line), built=str(loader.node.lineno))

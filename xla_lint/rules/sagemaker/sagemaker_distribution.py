@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -105,6 +104,8 @@ def _unknown_keys(value: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def _meant(key: str, known: frozenset[str]) -> str:
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
     close = difflib.get_close_matches(key.replace("_", "").lower(), [k.replace("_", "") for k in known], 1, 0.75)
     names = [name for name in known if close and name.replace("_", "") == close[0]]
     return f"write '{names[0]}'" if names else "write one of " + ", ".join(sorted(known))
