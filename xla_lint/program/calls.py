@@ -129,7 +129,7 @@ class Calls(Expressions):
             return self.instantiate(callee, arguments)
         if isinstance(callee, Instance):
             return self.call_instance(callee, arguments)
-        if isinstance(callee, Tensor) and callee.unsettled:
+        if isinstance(callee, Tensor) and (callee.unsettled or (callee.loose and not callee.sure)):
             return self.call_instance(model_on_device(callee), arguments)
         if isinstance(callee, Choice):
             results = [self.call(option, arguments) for option in callee.options if option is not NONE]
