@@ -89,16 +89,19 @@ CASES = {
     """,
     "what is called is a model, not a tensor": """
         from elsewhere import Pair
-        def train(both, x):
-            first, second = both(x)
-            loss = (torch.relu(first) + second).mean()
-            loss.backward()
-            return {"loss": loss.item(), "second": second.mean().item()}  # expect: xla-value-read
+        def make(both):
+            def train(x):
+                first, second = both(x)
+                loss = (torch.relu(first) + second).mean()
+                loss.backward()
+                return {"loss": loss.item(), "second": second.mean().item()}  # expect: xla-value-read
+            return train
 
         pair = Pair().to(device)
         adam = torch.optim.Adam(pair.first.parameters())
+        train = make(pair)
         for x in loader:
-            train(pair, x)
+            train(x)
     """,
     "parts of a model of torchvision, and parameters by name": """
         from torchvision.models.inception import inception_v3

@@ -183,6 +183,7 @@ class Project:
             stamp = Stamp.of(path)
             source = _bytes(path) or b""
             imports = [(name, self._find(name.dotted, name.level, path)) for name in set(imports_in(source))]
+            missed = {name.dotted for name, target in imports if target is None and not name.level}
             found = self.outlines[path] = Outline(
                 stamp,
                 digest_of(source),
@@ -194,11 +195,7 @@ class Project:
                 added_folders(source, path, self.root or path.parent),
                 modules_among(target for _, target in imports),
                 modules_among(target for name, target in imports if name.needed),
-                frozenset(
-                    name.dotted
-                    for name, target in imports
-                    if target is None and not name.level and self._knows(name.dotted)
-                ),
+                frozenset(filter(self._knows, missed)),
             )
         return found
 
