@@ -559,7 +559,7 @@ class Calls(Expressions):
             if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
                 value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
                 return value.attributes[name]
-        if name == "param_groups" and is_optimizer(value):
+        if name == "param_groups" and is_optimizer(value) and value.place is Place.DEVICE:
             return groups_of(value)
         known = attribute_of(value.library, name)
         if known is not None:
