@@ -281,8 +281,16 @@ PROGRAMS = {
                 def forward(self, x):
                     return x * torch.sigmoid(x.mean()).item()
         """,
+        "spare.py": """
+            import torch
+
+            class Spare(torch.nn.Module):
+                def forward(self, x):
+                    return x.view(-1) * torch.sigmoid(x.mean()).item()
+        """,
         "main_cuda.py": """
             import torch
+            import spare
             from fetcher import fetch
             from net import Net
 
