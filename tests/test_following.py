@@ -87,6 +87,36 @@ CASES = {
             functools.partial(chosen, scale=2)(model, x)
             functools.partial(functools.partial(third, model), total=torch.sum)(x)
     """,
+    "what is called is a model, not a tensor": """
+        from elsewhere import Pair
+        def make(both):
+            def train(x):
+                first, second = both(x)
+                loss = (torch.relu(first) + second).mean()
+                loss.backward()
+                return {"loss": loss.item(), "second": second.mean().item()}  # expect: xla-value-read
+            return train
+
+        pair = Pair().to(device)
+        adam = torch.optim.Adam(pair.first.parameters())
+        train = make(pair)
+        for x in loader:
+            train(x)
+    """,
+    "parts of a model of torchvision, and parameters by name": """
+        from torchvision.models.inception import inception_v3
+        class Wrap(nn.Module):
+            def __init__(self, net):
+                super().__init__()
+                self.net = net
+            def forward(self, x):
+                return self.net.fc(self.net.first(x).mean(2))
+        wrap = Wrap(inception_v3()).to(device)
+        for x in loader:
+            print(wrap(x).cpu())  # expect: xla-value-read
+            weights = dict(model.named_parameters())
+            print(weights["0.weight"].norm().item())  # expect: xla-value-read
+    """,
     "a function that chooses by type": """
         @functools.singledispatch
         def show(value):

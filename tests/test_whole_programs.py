@@ -281,8 +281,20 @@ PROGRAMS = {
                 def forward(self, x):
                     return x * torch.sigmoid(x.mean()).item()
         """,
+        "spare.py": """
+            import torch
+
+            class Spare(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.scale = torch.nn.Parameter(torch.zeros(()))
+
+                def forward(self, x):
+                    return x * torch.sigmoid(self.scale).item()
+        """,
         "main_cuda.py": """
             import torch
+            import spare
             from fetcher import fetch
             from net import Net
 

@@ -161,22 +161,27 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
     """Interpret the programs that a module takes part in, and list what happens.
 
     These are the programs that import it, and the module itself: `alone` says whether it belongs to an XLA program
-    by its own imports, so that what no program reaches in it is looked at as well.
+    by its own imports, so that what no program reaches in it is looked at as well. So is a module that no run reaches,
+    unless all programs that import it turn out to run elsewhere than on XLA.
     """
     path = project.file_of(module)
     programs: list[Program] = []
     reached = Reached()
+    belongs = True
     if path is not None and project.holds(module):
-        for entry in project.entries(path):
+        entries = project.entries(path)
+        belongs = not entries or project.is_launched(path) or project.means_xla(path)
+        for entry in entries:
             run = entry_run(entry, project, target)
             own = run.modules.get(path) if run is not None else None
+            through = project.speaks(entry)
+            if run is not None and not (run.asks_for_xla or project.means_xla(entry)):
+                through -= {Domain.XLA}
+            belongs |= bool(through)
             if run is not None and own is not None:
-                through = project.speaks(entry)
-                if not (run.asks_for_xla or project.means_xla(entry)):
-                    through -= {Domain.XLA}
                 programs.append(Program(own, target, run.events, project, entry, through, faults=run.faults))
                 reached.add(run, own)
-    if alone or not programs:
+    if alone or (belongs and not programs):
         run = run_program(module, project, target, reached)
         stated: list[Event] = []
         with Containment(run.faults, module):

@@ -129,7 +129,7 @@ class Calls(Expressions):
             return self.instantiate(callee, arguments)
         if isinstance(callee, Instance):
             return self.call_instance(callee, arguments)
-        if isinstance(callee, Tensor) and callee.unsettled:
+        if isinstance(callee, Tensor) and (callee.unsettled or (callee.loose and not callee.sure)):
             return self.call_instance(model_on_device(callee), arguments)
         if isinstance(callee, Choice):
             results = [self.call(option, arguments) for option in callee.options if option is not NONE]
@@ -559,7 +559,7 @@ class Calls(Expressions):
             if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
                 value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
                 return value.attributes[name]
-        if name == "param_groups" and is_optimizer(value):
+        if name == "param_groups" and is_optimizer(value) and value.place is Place.DEVICE:
             return groups_of(value)
         known = attribute_of(value.library, name)
         if known is not None:

@@ -102,23 +102,29 @@ def launched_by(source: bytes) -> tuple[str, ...]:
     return tuple(sorted({PurePosixPath(path).name for path in paths}))
 
 
-def imports_in(source: bytes, *, needed: bool = False) -> Iterator[tuple[str, int]]:
-    """The dotted names that a source may import, each with its level: the number of dots before a relative one.
+class Import(NamedTuple):
+    """A name that a source may import."""
 
-    `needed` leaves out imports under a condition.
-    """
+    dotted: str
+    level: int
+    """The number of dots before a relative one."""
+    needed: bool
+    """Whether the source cannot do without: the import stands under no condition."""
+
+
+def imports_in(source: bytes) -> Iterator[Import]:
+    """The names that a source may import."""
     for match in IMPORT.finditer(source):
-        if needed and match[0][:1].isspace():
-            continue
+        needed = not match[0][:1].isspace()
         origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
         if plain:
             for item in plain.split(","):
-                yield item.split(" as ")[0].strip(), 0
+                yield Import(item.split(" as ")[0].strip(), 0, needed)
         else:
             stem = origin.lstrip(".")
             level = len(origin) - len(stem)
-            yield stem, level
+            yield Import(stem, level, needed)
             for item in names.strip("()").split(","):
                 name = item.split(" as ")[0].strip()
                 if name.isidentifier():
-                    yield f"{stem}.{name}".lstrip("."), level
+                    yield Import(f"{stem}.{name}".lstrip("."), level, needed)

@@ -182,7 +182,8 @@ class Project:
         if found is None:
             stamp = Stamp.of(path)
             source = _bytes(path) or b""
-            imports = {(dotted, level): self._find(dotted, level, path) for dotted, level in imports_in(source)}
+            imports = [(name, self._find(name.dotted, name.level, path)) for name in set(imports_in(source))]
+            missed = {name.dotted for name, target in imports if target is None and not name.level}
             found = self.outlines[path] = Outline(
                 stamp,
                 digest_of(source),
@@ -192,9 +193,9 @@ class Project:
                 MEANS_XLA.search(source) is not None,
                 launched_by(source),
                 added_folders(source, path, self.root or path.parent),
-                modules_among(imports.values()),
-                modules_among(imports[name] for name in imports_in(source, needed=True)),
-                frozenset(d for (d, level), target in imports.items() if target is None and self._may_hold(d, level)),
+                modules_among(target for _, target in imports),
+                modules_among(target for name, target in imports if name.needed),
+                frozenset(filter(self._knows, missed)),
             )
         return found
 
@@ -251,17 +252,18 @@ class Project:
     def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
         """The file or package folder of the project that an import names, None where it is none of the project's."""
         found = self._find(dotted, level, importer)
-        return self._find_added(dotted, importer) if found is None and self._may_hold(dotted, level) else found
+        elsewhere = found is None and not level and self._knows(dotted)
+        return self._find_added(dotted, importer) if elsewhere else found
 
-    def _may_hold(self, dotted: str, level: int) -> bool:
-        """Whether an absolute import may name something of the project."""
-        return not level and dotted.partition(".")[0] in self._stems
+    def _knows(self, dotted: str) -> bool:
+        """False where surely nothing of the project has such a name."""
+        return dotted.partition(".")[0] in self._stems
 
     def _find(self, dotted: str, level: int, importer: Path) -> Path | None:
         """What an import names where any module finds it: near the importer, or in a folder for sources."""
-        parts = dotted.split(".") if dotted else []
-        if parts and parts[0] not in self._stems:
+        if dotted and not self._knows(dotted):
             return None
+        parts = dotted.split(".") if dotted else []
         folder = importer.parent
         for _ in range(level - 1):
             folder = folder.parent

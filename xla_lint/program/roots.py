@@ -45,7 +45,7 @@ def sources_of_scripts(folder: Path) -> frozenset[tuple[Path, str]]:
             source = read(script)
         except SourceError:
             continue
-        names = {dotted.partition(".")[0] for dotted, level in imports_in(source) if not level} - {""}
+        names = {name.dotted.partition(".")[0] for name in imports_in(source) if not name.level} - {""}
         for place in {folder, folder / SOURCES, *added_folders(source, script, folder)}:
             found.update((place, name) for name in names if _holds(place, name))
     return frozenset(found)

@@ -208,6 +208,9 @@ def make_mapping(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     entries = pairs_of(value)
     if entries is not None:
         return Mapping({**entries, **keywords})
+    pair = machine.iterate(value, None, arguments.node) if isinstance(value, (Sequence, Stream)) else UNKNOWN
+    if isinstance(pair, Sequence) and pair.items is not None and len(pair.items) == 2:
+        return Mapping(keywords, pair.items[1])
     return Mapping(keywords, None if value is None and not arguments.unpacked else UNKNOWN)
 
 

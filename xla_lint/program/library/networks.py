@@ -85,6 +85,8 @@ def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return module
 
 
+VISION = "torchvision.models"
+"""A model of torchvision or timm: methods that are given tensors are parts of it, or run them."""
 QUESTIONS = frozenset({"list_models", "get_weight", "get_model_weights", "get_model_builder"})
 
 
@@ -93,7 +95,7 @@ def build_vision_model(machine: Calls, dotted: str, arguments: Arguments) -> Val
     """A model of torchvision or timm, on the host."""
     if "_Weights" in dotted or dotted.rpartition(".")[2] in QUESTIONS:
         return UNKNOWN
-    return Instance(None, "torchvision.models", model=True, node=arguments.node)
+    return Instance(None, VISION, model=True, node=arguments.node)
 
 
 def fill(machine: Calls, container: Instance, arguments: Arguments) -> None:
@@ -242,10 +244,8 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
     if name.startswith("register_") and name.endswith("hook"):
         machine.hand_over(arguments)
         return UNKNOWN
-    if receiver.library == "torch.nn.MultiheadAttention":
-        return None
-    if receiver.cls is None and device_tensors(arguments.values()) and receiver.sure is False:
-        return None
+    if receiver.library == VISION and device_tensors(arguments.values()):
+        return run_model(machine, receiver, arguments)
     return None
 
 
