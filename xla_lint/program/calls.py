@@ -226,6 +226,8 @@ class Calls(Expressions):
         self.state = course
         if function.ranked:
             self.guard([Guard.RANK])
+        if isinstance(function.receiver, Instance) and function.receiver.optional:
+            self.guard([Guard.SETTING])
         with Boundary(self, function.node) as boundary:
             if isinstance(function.node, nodes.Lambda):
                 frame.returns.append((self.evaluate(function.node.body), self.here))
@@ -374,6 +376,7 @@ class Calls(Expressions):
         model = is_model(cls)
         place = Place.HOST if model else Place.UNKNOWN
         instance = Instance(cls, library_base(cls), place=place, model=model, node=arguments.node)
+        instance.optional = any(held.guard is Guard.SETTING for held in self.here.held)
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
         init = self.member(cls, "__init__")

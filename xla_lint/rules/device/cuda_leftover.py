@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.events import Guard, LibraryCall
 from xla_lint.program.values import Instance, Place, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -53,8 +55,10 @@ class CudaLeftover(Rule):
     - `xr.world_size()` for `torch.cuda.device_count()`.
 
     ## When it is fine
-    Under a test that is false on XLA. `torch.cuda.manual_seed_all` and the flags of cuDNN have no effect without CUDA
-    and are not reported. `torch.cuda.amp` is `xla-foreign-autocast` and `xla-foreign-grad-scaler`.
+    Under a test that is false on XLA, in the methods of objects that are built only under a test of which the answer is
+    unknown, and as a parameter's default (`device=torch.device("cuda")`), which only names it.
+    `torch.cuda.manual_seed_all` and the flags of cuDNN have no effect without CUDA and are not reported.
+    `torch.cuda.amp` is `xla-foreign-autocast` and `xla-foreign-grad-scaler`.
     """
 
     symbol = "xla-cuda-leftover"
@@ -71,7 +75,7 @@ class CudaLeftover(Rule):
             return
         if any(held.guard is Guard.SETTING for held in event.context.held):
             return
-        call = cuda_call(event)
+        call = cuda_call(event) if not names_default(event) else None
         if call is not None and (self.committed or on_xla(event.receiver)):
             sure = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
@@ -108,6 +112,14 @@ def cuda_call(call: LibraryCall) -> str | None:
         return None
     named = (name for name, value in call.kwargs.items() if name in PLACES and names_cuda(value))
     return next((f"{call.name}({name}=)" for name in named), None)
+
+
+def names_default(call: LibraryCall) -> bool:
+    """True for a device that is only named, as what a parameter is where nothing is given."""
+    around = call.node.parent
+    while around is not None and not isinstance(around, (nodes.Arguments, nodes.FunctionDef, nodes.ClassDef)):
+        around = around.parent
+    return call.name == "torch.device" and isinstance(around, nodes.Arguments)
 
 
 def is_other_object(receiver: Value | None) -> bool:
