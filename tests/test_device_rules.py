@@ -195,6 +195,7 @@ def test_every_variable_has_a_reason() -> None:
         assert item.early or item.ignored or item.deprecated, item.name
 
 
+READER = "class Reader:\n  def read(self):\n    torch.cuda.synchronize()\n"
 HEAD = (
     "import torch, torch_xla\nimport torch_xla.runtime as xr\nimport torch_xla.distributed.xla_multiprocessing as xmp\n"
 )
@@ -254,6 +255,11 @@ def test_launches(code: str, target: str, expected: Labels) -> None:
         ("x = torch.ones(2, device=torch_xla.device())\nif x.device.type == 'cuda':\n  x.cuda()", False),
         ("x = torch.ones(2).to('cuda:0')", True),
         ("with torch.autocast('cuda'):\n  pass", False),
+        ("def f(place=torch.device('cuda')):\n  return torch.ones(2)\nf(torch_xla.device())", True),
+        ("from job import flag\ndef f(at=torch.device('cuda')):\n  torch.ones(2).to(at)\nif flag:\n  f()", False),
+        (f"{READER}from job import flag\nreader = Reader() if flag else None\nreader.read()", False),
+        (f"{READER}from job import flag\nif flag:\n  reader = Reader()\nif reader:\n  reader.read()", False),
+        (f"{READER}reader = Reader()\nreader.read()", True),
     ],
 )
 def test_leftovers_of_cuda(code: str, reported: bool) -> None:

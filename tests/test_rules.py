@@ -244,8 +244,13 @@ def test_the_costliest_context_of_a_node_speaks() -> None:
 
 
 NORMAL = "torch.distributions.Normal"
+DIVERGENCE = "torch.distributions.kl_divergence"
 ENCODER = "torch.nn.TransformerEncoder.__call__"
 LOG = "lightning.LightningModule.log"
+
+
+def distribution(name: str, place: Place = Place.DEVICE) -> Instance:
+    return Instance(None, f"torch.distributions.{name}", {"probs": Tensor(place)})
 
 
 @pytest.mark.parametrize(
@@ -260,6 +265,11 @@ LOG = "lightning.LightningModule.log"
         (_call(NORMAL, DEVICE, DEVICE, context=_in()), False),
         (_call(NORMAL, DEVICE, DEVICE, context=_in(_loop(), guards=(Guard.PERIODIC,))), False),
         (_call("torch.distributions.Independent", DEVICE, Number(1)), False),
+        (_call("torch.distributions.StudentT", DEVICE, validate_args=Number(False)), True),
+        (_call(DIVERGENCE, distribution("Categorical"), distribution("Categorical")), True),
+        (_call(DIVERGENCE, distribution("Categorical", Place.HOST), distribution("Categorical")), False),
+        (_call(DIVERGENCE, distribution("Normal"), distribution("Normal")), False),
+        (_call(DIVERGENCE, UNKNOWN, distribution("Categorical")), False),
         (_call(ENCODER, DEVICE, mask=DEVICE), True),
         (_call(ENCODER, DEVICE, mask=DEVICE, is_causal=Number(True)), False),
         (_call(ENCODER, DEVICE), False),
@@ -297,6 +307,8 @@ def test_anomaly_mode_lasts() -> None:
 def test_validation_switched_off_for_the_program() -> None:
     off = _call("torch.distributions.Distribution.set_default_validate_args", Number(False), context=_in())
     assert _symbols(off, _call(NORMAL, DEVICE, DEVICE)) == []
+    divergence = _call(DIVERGENCE, distribution("Bernoulli"), distribution("Bernoulli"))
+    assert _symbols(off, divergence) == ["xla-hidden-read"]
 
 
 def _run(loop: Loop) -> list[str]:

@@ -235,6 +235,8 @@ class Calls(Expressions):
         self.state = course
         if function.ranked:
             self.guard([Guard.RANK])
+        if isinstance(function.receiver, Instance) and function.receiver.optional:
+            self.guard([Guard.SETTING])
         with Boundary(self, function.node) as boundary:
             if isinstance(function.node, nodes.Lambda):
                 frame.returns.append((self.evaluate(function.node.body), self.here))
@@ -398,6 +400,7 @@ class Calls(Expressions):
         instance = Instance(cls, library_base(cls), model=model, node=arguments.node)
         if model:
             instance.place, instance.sure = self.device.place, self.device.sure
+        instance.optional = any(held.guard is Guard.SETTING for held in self.here.held)
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
             after = self.member(cls, "__post_init__")

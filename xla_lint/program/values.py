@@ -299,6 +299,8 @@ class Instance(Value):
     """The call that made it."""
     prepared: bool = False
     """True for what `Accelerator.prepare` returned."""
+    optional: bool = False
+    """True where it was built under a test that the source does not decide: so is what its methods do."""
     moves: tuple[Move, ...] = ()
     """For a model: the moves that gave it new parameters."""
 

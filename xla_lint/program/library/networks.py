@@ -394,6 +394,13 @@ def distribution_method(machine: Calls, receiver: Value, name: str, arguments: A
     return machine.derived(arguments.node, [*receiver.attributes.values(), *arguments.values()])
 
 
+@function("torch.distributions.kl_divergence")
+def divergence(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+    """The divergence of two distributions lives where their parameters do."""
+    held = [tensor for value in arguments.values() for tensor in tensors_in(value)]
+    return machine.derived(arguments.node, held)
+
+
 @function("torch.distributions.")
 def build_distribution(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     """A distribution over tensors."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.events import Guard, LibraryCall
 from xla_lint.program.values import Instance, Place, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -53,8 +55,10 @@ class CudaLeftover(Rule):
     - `xr.world_size()` for `torch.cuda.device_count()`.
 
     ## When it is fine
-    Under a test that is false on XLA. `torch.cuda.manual_seed_all` and the flags of cuDNN have no effect without CUDA
-    and are not reported. `torch.cuda.amp` is `xla-foreign-autocast` and `xla-foreign-grad-scaler`.
+    Under a test that is false on XLA, and in the methods of objects that are built only under a test of which the
+    answer is unknown, defaults of their parameters included. `torch.cuda.manual_seed_all` and the flags of cuDNN have
+    no effect without CUDA and are not reported. `torch.cuda.amp` is `xla-foreign-autocast` and
+    `xla-foreign-grad-scaler`.
     """
 
     symbol = "xla-cuda-leftover"
@@ -77,7 +81,7 @@ class CudaLeftover(Rule):
         """Report calls for CUDA on an XLA path."""
         if not isinstance(event, LibraryCall):
             return
-        if any(held.guard is Guard.SETTING for held in event.context.held):
+        if is_optional(event) or self._is_optional_default(event):
             return
         call = cuda_call(event)
         if call is not None and (self.committed or on_xla(event.receiver)):
@@ -85,6 +89,17 @@ class CudaLeftover(Rule):
             yield self.finding(
                 event.node, Confidence.HIGH if sure else Confidence.INFERENCE, call=call, instead=self._instead(event)
             )
+
+    def _is_optional_default(self, call: LibraryCall) -> bool:
+        """Whether a device is only named, as the default in a class or function that runs under unknown tests only."""
+        parameters = parameters_around(call.node) if call.name == "torch.device" else None
+        if parameters is None or parameters.parent is None:
+            return False
+        function = parameters.parent
+        owner = function.parent if isinstance(function.parent, nodes.ClassDef) else function
+        calls = [event for event in self.program.events if isinstance(event, LibraryCall)]
+        inside = [event for event in calls if owner.parent_of(event.node) and parameters_around(event.node) is None]
+        return bool(inside) and all(is_optional(event) for event in inside)
 
     def _instead(self, call: LibraryCall) -> str:
         name = call.name.rpartition(".")[2]
@@ -116,6 +131,19 @@ def cuda_call(call: LibraryCall) -> str | None:
         return None
     named = (name for name, value in call.kwargs.items() if name in PLACES and names_cuda(value))
     return next((f"{call.name}({name}=)" for name in named), None)
+
+
+def is_optional(event: Event) -> bool:
+    """True for what happens under a test of which the answer is unknown."""
+    return any(held.guard is Guard.SETTING for held in event.context.held)
+
+
+def parameters_around(node: nodes.NodeNG) -> nodes.Arguments | None:
+    """The parameters among whose defaults a node stands, None for one that stands elsewhere."""
+    around = node.parent
+    while around is not None and not isinstance(around, (nodes.Arguments, nodes.FunctionDef, nodes.ClassDef)):
+        around = around.parent
+    return around if isinstance(around, nodes.Arguments) else None
 
 
 def is_other_object(receiver: Value | None) -> bool:

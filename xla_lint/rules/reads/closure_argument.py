@@ -19,8 +19,12 @@ class ClosureArgument(Rule):
     """A step closure is given values where it should be given tensors.
 
     ## What it does
-    Finds calls of `xm.add_step_closure` whose `args` hold a value that was just read (`loss.item()`, `float(loss)`),
-    whose callback is the result of a call, or whose `args` is no tuple. The finding stands at the call.
+    Finds calls of `xm.add_step_closure` in whose `args` a value is read (`args=(loss.item(),)`, `float(loss)`), whose
+    callback is the result of a call, or whose `args` is no tuple. The finding stands at the call.
+
+    A value that is read elsewhere and only handed over, in a statement before (`v = loss.item()`, then `args=(v,)`) or
+    in a function that returns it, is no matter of the closure: the read is reported where it stands, as
+    `xla-value-read`.
 
     ## Why it matters
     Arguments are evaluated when the closure is registered, before the barrier. `args=(loss.item(),)` therefore runs

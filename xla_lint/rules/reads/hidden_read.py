@@ -27,7 +27,11 @@ class HiddenRead(Rule):
     ## What it does
     Finds library calls that ask the host for values although nothing in the call looks like it:
 
-    - constructors of `torch.distributions` that validate their arguments, which is the default;
+    - constructors of `torch.distributions` that validate their arguments, which is the default; `OneHotCategorical`,
+      `Multinomial`, `StudentT`, `RelaxedBernoulli`, `RelaxedOneHotCategorical`, `FisherSnedecor`, `LKJCholesky` and
+      `ContinuousBernoulli` read also with `validate_args=False`;
+    - `kl_divergence` of two distributions of the class `Categorical`, `OneHotCategorical`, `Bernoulli`, `Binomial`,
+      `Uniform` or `Pareto`, `Geometric.log_prob`, and `VonMises.sample`, however they are validated;
     - `nn.TransformerEncoder` given `mask=` without `is_causal=`, `nn.TransformerDecoder` given `tgt_mask=` without
       `tgt_is_causal=`, and `nn.Transformer` given either;
     - `gaussian_nll_loss` and `nn.GaussianNLLLoss`;
@@ -41,15 +45,19 @@ class HiddenRead(Rule):
 
     ## Why it matters
     Each check runs the pending graph, waits for the answer, and leaves the step to be run again at the barrier. A
-    distribution checks each of its parameters, and later the samples given to `log_prob`. Anomaly detection checks
-    once per node of the backward pass. `momentum=None` turns the batch counter into a constant of the graph, so that
-    every step is also compiled anew. `sync_dist=True` goes through `xm.mesh_reduce`, a rendezvous with several
-    barriers (by reading Lightning's source).
+    distribution checks each of its parameters, and later the samples given to `log_prob`. The divergence of two
+    categorical distributions assigns under two masks, and asks the device for the positions of each. Anomaly
+    detection checks once per node of the backward pass. `momentum=None` turns the batch counter into a constant of
+    the graph, so that every step is also compiled anew. `sync_dist=True` goes through `xm.mesh_reduce`, a rendezvous
+    with several barriers (by reading Lightning's source).
 
     ## What to write instead
     Switch the check off: `validate_args=False`, or `torch.distributions.Distribution.set_default_validate_args(False)`
-    once for the whole program; `is_causal=True` for a causal mask, `is_causal=False` for any other; `check_nan=False`;
-    `torch.linalg.inv_ex(a).inverse`; `on_step=False, on_epoch=True` in Lightning.
+    once for the whole program, which also reaches the distributions that other ones build inside; `is_causal=True`
+    for a causal mask, `is_causal=False` for any other; `check_nan=False`; `torch.linalg.inv_ex(a).inverse`;
+    `on_step=False, on_epoch=True` in Lightning. Write a divergence out: `(p.probs * (p.logits - q.logits)).sum(-1)`
+    for `Categorical`, `binary_cross_entropy_with_logits(q.logits, p.probs, reduction="none") - p.entropy()` for
+    `Bernoulli`.
 
     ## When it is fine
     Outside step code, with host tensors, and while debugging. Running Python with `-O` switches the validation of
@@ -90,7 +98,7 @@ class HiddenRead(Rule):
 
     def _called(self, event: LibraryCall) -> Iterator[Finding]:
         found = library_read(event)
-        if found is None or (event.name.startswith("torch.distributions.") and self.unvalidated):
+        if found is None or (found.validates and self.unvalidated):
             return
         if event.context.step is not None or (found.lasting and self.trains):
             yield self.finding(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.loops import Form
-from xla_lint.program.values import NONE, Instance, Place
+from xla_lint.program.values import NONE, Instance, Place, tensors_in
 from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
     from xla_lint.program.events import LibraryCall
+    from xla_lint.program.values import Value
 
 VALIDATING = frozenset(
     """
@@ -24,6 +25,33 @@ VALIDATING = frozenset(
 )
 """The classes of torch.distributions whose constructor was seen to read its tensors (torch 2.9.1 on torch_xla 2.9.0).
 `Independent`, `MixtureSameFamily` and `TransformedDistribution` read nothing."""
+
+ALWAYS_VALIDATING = frozenset(
+    """
+    ContinuousBernoulli FisherSnedecor LKJCholesky Multinomial OneHotCategorical OneHotCategoricalStraightThrough
+    RelaxedBernoulli RelaxedOneHotCategorical StudentT
+    """.split()
+)
+"""Those that read their tensors also with `validate_args=False`, mostly because they build another distribution that
+is not told so; the default for all distributions silences them (seen with the same releases)."""
+DISTRIBUTIONS = "torch.distributions."
+DIVERGENCE = "torch.distributions.kl_divergence"
+MASKED_DIVERGENCES = frozenset(
+    "Bernoulli Binomial Categorical OneHotCategorical OneHotCategoricalStraightThrough Pareto Uniform".split()
+)
+"""The classes whose divergence from another one of the class was seen to read: it assigns under a mask
+(torch 2.9.1, `torch/distributions/kl.py`)."""
+READING_METHODS = {
+    "torch.distributions.Geometric.log_prob": (
+        "assigns under a mask, whose positions it asks for",
+        "write it out: value * (-probs).log1p() + probs.log()",
+    ),
+    "torch.distributions.VonMises.sample": (
+        "draws until all values are accepted, which it asks for",
+        "draw on the host, before the step",
+    ),
+}
+"""The methods of distributions that were seen to read: what they do, and what to do instead."""
 
 MASKS = {
     "torch.nn.TransformerEncoder.__call__": ((1, "mask", "is_causal"),),
@@ -51,6 +79,8 @@ class LibraryRead:
     instead: str
     lasting: bool = False
     """True where the call switches a mode on, and the reads happen in other code."""
+    validates: bool = False
+    """True where it is the validation of a distribution, which the program may have switched off."""
 
 
 def library_read(call: LibraryCall) -> LibraryRead | None:
@@ -65,9 +95,35 @@ def may_read(call: str) -> bool:
 
 
 def _distribution(call: LibraryCall) -> LibraryRead | None:
-    if not _by_default(call, "validate_args", default=True) or not any(device_tensors(call)):
+    if not any(device_tensors(call)):
         return None
-    return LibraryRead("checks the values of its arguments", "pass validate_args=False")
+    if call.name.rpartition(".")[2] in ALWAYS_VALIDATING:
+        remedy = "call torch.distributions.Distribution.set_default_validate_args(False) once"
+    elif _by_default(call, "validate_args", default=True):
+        remedy = "pass validate_args=False"
+    else:
+        return None
+    return LibraryRead("checks the values of its arguments", remedy, validates=True)
+
+
+def _divergence(call: LibraryCall) -> LibraryRead | None:
+    sides = [value.library.removeprefix(DISTRIBUTIONS) for value in call.args if _is_on_device(value)]
+    if len(sides) != 2 or sides[0] != sides[1] or sides[0] not in MASKED_DIVERGENCES:
+        return None
+    return LibraryRead("assigns under a mask, whose positions it asks for", "write the divergence out")
+
+
+def _drawn(call: LibraryCall) -> LibraryRead | None:
+    if call.receiver is None or not _is_on_device(call.receiver):
+        return None
+    return LibraryRead(*READING_METHODS[call.name])
+
+
+def _is_on_device(value: Value) -> TypeGuard[Instance]:
+    """Whether a value is a distribution with device tensors."""
+    if not isinstance(value, Instance):
+        return False
+    return any(tensor.place is Place.DEVICE for tensor in tensors_in(value))
 
 
 def _causal_mask(call: LibraryCall) -> LibraryRead | None:
@@ -139,12 +195,14 @@ _TESTS: dict[str, Test] = {
     **dict.fromkeys(INVERSES, _inverse),
     **dict.fromkeys(BATCH_NORMS, _cumulative_norm),
     **dict.fromkeys(LOGS, _synchronised_log),
+    DIVERGENCE: _divergence,
+    **dict.fromkeys(READING_METHODS, _drawn),
 }
 
 
 def _test_of(name: str) -> Test | None:
     """What tells whether a call of this name reads."""
     package, _, last = name.rpartition(".")
-    if last in VALIDATING and f"{package}.".startswith("torch.distributions."):
+    if last in VALIDATING and f"{package}.".startswith(DISTRIBUTIONS):
         return _distribution
     return _TESTS.get(name)
