@@ -506,6 +506,26 @@ CASES = {
             steps.step()
             steps.zero_grad()
     """,
+    "a model that is built in one way or another is moved twice": """
+        class Either(nn.Module):
+            def __init__(self, wide):
+                super().__init__()
+                if isinstance(wide, tuple):
+                    self.inner = nn.Linear(4, 4)
+                else:
+                    self.inner = nn.Conv1d(4, 4, 1)
+
+            def forward(self, x):
+                return self.inner(x)
+
+        chosen = Either(os.environ["WIDE"]).to(device)
+        steps = torch.optim.SGD(chosen.parameters(), lr=0.1)
+        chosen = chosen.to(device)
+        for x in loader:
+            chosen(x).mean().backward()
+            steps.step()
+            steps.zero_grad()
+    """,
     "what the device is called decides": """
         def on_tpu(where):
             return str(where).startswith("xla")

@@ -54,14 +54,20 @@ def is_optimizer(value: Value) -> bool:
 # Parameters.
 
 
+def inside(model: Instance) -> list[Instance]:
+    """The models that a model holds, by whatever path."""
+    held = [option for value in model.attributes.values() for option in options(value)]
+    return [value for value in held if isinstance(value, Instance) and value.model and value is not model]
+
+
 def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
     """The modules that hold a model's parameters: those inside it, or itself where none is in sight."""
-    held = [option for value in model.attributes.values() for option in options(value)]
-    inside = [value for value in held if isinstance(value, Instance) and value.model and value is not model]
-    if not inside or depth == 0 or any(isinstance(value, Tensor) for value in held):
+    held = inside(model)
+    own = any(isinstance(option, Tensor) for value in model.attributes.values() for option in options(value))
+    if not held or depth == 0 or own:
         yield model
     if depth:
-        for value in inside:
+        for value in held:
             yield from parts_of(value, depth - 1)
 
 

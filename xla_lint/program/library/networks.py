@@ -11,9 +11,11 @@ from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
 from xla_lint.program.machine import Arguments, device_tensors, place_of
 from xla_lint.program.optimizers import (
+    DEPTH,
     STEP_HOOKS,
     add_step_hook,
     clip,
+    inside,
     is_assumed,
     move_parameters,
     parameter_of,
@@ -263,26 +265,25 @@ def models_of(parameters: Value) -> set[Instance]:
     return {model for value in inner for model in models_of(value)}
 
 
-def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True, depth: int = 4) -> None:
+def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True, depth: int = DEPTH) -> None:
     """Move a model and the models inside it."""
     machine.store.assign(model, "place", place)
     if not sure:
         machine.store.assign(model, "sure", False)
     if depth == 0:
         return
+    for inner in inside(model):
+        place_model(machine, inner, place, sure, depth - 1)
     for name, value in list(model.attributes.items()):
-        if isinstance(value, Instance) and value.model and value is not model:
-            place_model(machine, value, place, sure, depth - 1)
-        elif isinstance(value, Tensor) and value.place is not place:
+        if isinstance(value, Tensor) and value.place is not place:
             machine.store.put(model.attributes, name, value.like(place=place))
 
 
-def set_mode(machine: Calls, model: Instance, mode: Value, depth: int = 4) -> None:
+def set_mode(machine: Calls, model: Instance, mode: Value, depth: int = DEPTH) -> None:
     """Set a model, and the models inside it, to train or not."""
     machine.store.put(model.attributes, "training", mode)
-    for value in list(model.attributes.values()) if depth else []:
-        if isinstance(value, Instance) and value.model and value is not model:
-            set_mode(machine, value, mode, depth - 1)
+    for inner in inside(model) if depth else ():
+        set_mode(machine, inner, mode, depth - 1)
 
 
 def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
