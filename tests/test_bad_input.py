@@ -177,6 +177,15 @@ class TestUnreadable:
         first, *rest = pylint(tmp_path / "tran.py", tmp_path / "train.py")
         assert (first.symbol, len(rest)) == ("fatal", 2)
 
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+    def test_a_pipe_is_not_waited_for(self, tmp_path: Path, capsys: Captured) -> None:
+        (tmp_path / "train.py").write_text(TRAIN)
+        os.mkfifo(tmp_path / "pipe.py")
+        assert main(["check", str(tmp_path / "train.py")]) == 1
+        assert capsys.readouterr().out.count("W9701") == 2
+        assert main(["check", str(tmp_path / "pipe.py")]) == 2
+        assert "pipe.py: is no regular file" in capsys.readouterr().err
+
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
     def test_without_permission(self, tmp_path: Path, capsys: Captured) -> None:
         (tmp_path / "train.py").write_text(TRAIN)

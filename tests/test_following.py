@@ -526,6 +526,64 @@ CASES = {
             steps.step()
             steps.zero_grad()
     """,
+    "hooks that were there before the move": """
+        class Spied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = nn.Linear(4, 4)
+                self.body.register_forward_hook(self.spy)
+
+            def spy(self, module, given, out):
+                print(out.mean().item())  # expect: xla-value-read
+
+            def forward(self, x):
+                return self.body(x)
+
+        spied = Spied().to(device)
+        for x in loader:
+            update(spied(x))
+    """,
+    "layers and attributes that are set by name": """
+        class Wrap(nn.Module):
+            def __init__(self, inner):
+                super().__init__()
+                self.inner = inner
+
+            def forward(self, x):
+                print(x.abs().max().item())  # expect: xla-value-read
+                return self.inner(x)
+
+        class Runner:
+            def __init__(self, **parts):
+                self.__dict__.update(parts)
+
+            def run(self):
+                for x in loader:
+                    print(self.net(x).mean().item())  # expect: xla-value-read
+
+        stack = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        for name, child in stack.named_children():
+            setattr(stack, name, Wrap(child))
+        Runner(net=stack.to(device)).run()
+    """,
+    "a generator that samples and cuts": """
+        @torch.no_grad()
+        def sample(steps):
+            x = torch.zeros(2, 4, device=device)
+            for _ in range(steps):
+                x = model(x)
+                torch_xla.sync()
+                yield x
+
+        for x in sample(9):
+            print(x.mean().item())  # expect: xla-value-read
+    """,
+    "numbers that no machine has": """
+        for number in (int(1e400), len(range(0, 10**30)), [1, 2][::0], range()):
+            print(number)
+        for x in loader:
+            print(update(x).item())  # expect: xla-value-read
+    """,
     "what the device is called decides": """
         def on_tpu(where):
             return str(where).startswith("xla")

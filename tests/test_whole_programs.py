@@ -49,6 +49,23 @@ PROGRAMS = {
             evaluate(torch.nn.Linear(4, 1).to(device), loader, device)
         """,
     },
+    "a script that its helper imports back": {
+        "helper.py": """
+            def note(x):
+                import train
+                print(x.item())  # expect: xla-value-read
+        """,
+        "train.py": """
+            import torch
+            import torch_xla
+            import helper
+
+            for _ in range(9):
+                x = torch.ones(2, device=torch_xla.device()).sum()
+                helper.note(x)
+                torch_xla.sync()
+        """,
+    },
     "a word in a comment is no import": {
         "tracker.py": """
             # as torch_xla would have it

@@ -543,6 +543,8 @@ class Calls(Expressions):
         found = value.attributes.get(name)
         if found is not None:
             return found
+        if name == "__dict__" and value.cls is not None:
+            return Mapping(value.attributes)
         member = self.member(value.cls, name)
         if isinstance(member, Function):
             if member.getter:

@@ -1097,6 +1097,8 @@ def index_sequence(value: Sequence, index: Value) -> Value:
         absent = [part is NONE for part in index.parts]
         if value.items is not None and all(a or e is not None for a, e in zip(absent, ends, strict=True)):
             start, stop, step = (None if e is None else int(e) for e in ends)
+            if step == 0:
+                return UNKNOWN
             return Sequence(value.items[start:stop:step], element_of(value), value.frozen)
         return Sequence(None, element_of(value), value.frozen)
     return element_of(value)

@@ -193,13 +193,18 @@ class Loop:
     def _looks_like_step(self) -> bool:
         if self.form is not Form.LOOP:
             return True
-        if not self.unrolled and (self.drives or any(loop.drives for loop in self.fed_by)):
+        if not self.unrolled and (self.drives or any(loop.drives or loop.steps_alone for loop in self.fed_by)):
             return True
         if self.in_forward or self.unrolled or self._holds_steps:
             return False
         if self.own_cut:
             return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())
         return self.model and self.anchored and not self.inside_step and not self._is_ensemble
+
+    @property
+    def steps_alone(self) -> bool:
+        """Whether each turn runs a model and ends in a barrier of its own: what a generator yields is a step's."""
+        return self.own_cut and self.model
 
     @property
     def _is_ensemble(self) -> bool:

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from xla_lint.program.cycles import beginnings
 from xla_lint.program.outline import (
     MEANS_XLA,
     NEEDS_XLA,
@@ -456,8 +457,12 @@ class Project:
         return frozenset(name for path in self.files for name in self.outline(path).launches)
 
     def is_script(self, path: Path) -> bool:
-        """Whether a file is where a program begins: nobody imports it, or it says so."""
-        return not self._importers.get(path) or self.outline(path).script
+        """Whether a file is where a program begins: only files that it imports itself import it, or it says so."""
+        return path not in self.files or path in self._beginnings or self.outline(path).script
+
+    @cached_property
+    def _beginnings(self) -> frozenset[Path]:
+        return beginnings({path: sorted(self.imports(path) - {path}) for path in sorted(self.files)})
 
     def domains_of(self, path: Path) -> frozenset[Domain]:
         """What a file takes part in through others.

@@ -6,6 +6,7 @@ The tree is astroid's, but built without transforms and without inference, so th
 from __future__ import annotations
 
 import io
+import stat
 import tokenize
 import warnings
 from pathlib import Path
@@ -42,9 +43,12 @@ def read(path: str | Path) -> bytes:
     """The bytes of a file.
 
     Raises:
-        SourceError: there is no such file, it is a directory, or it cannot be read.
+        SourceError: there is no such file, it is no regular file, or it cannot be read.
     """
     try:
+        mode = Path(path).stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise SourceError("is no regular file")
         return Path(path).read_bytes()
     except OSError as error:
         raise SourceError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import TYPE_CHECKING
 
 from xla_lint.program.events import How
@@ -43,6 +45,8 @@ from xla_lint.program.values import (
 if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
+LARGEST = sys.maxsize // 2
+"""What the bounds of a `range` may be at most to be counted."""
 DATA = Number(traits=frozenset({Trait.DATA}))
 KINDS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
 """Types that are told apart for sure."""
@@ -66,7 +70,7 @@ def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     if machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{spelled}()"):
         return data_number(machine, value)
     if isinstance(value, Number):
-        if spelled == "int" and value.const is not None:
+        if spelled == "int" and value.const is not None and math.isfinite(value.const):
             return Number(int(value.const), value.loops, value.traits)
         return value if spelled != "bool" else Number(None, value.loops, value.traits)
     return NUMBER
@@ -128,7 +132,7 @@ def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 def span(bounds: list[Value]) -> Value | None:
     """The length of a `range` with a start; its end where that is all that can be said."""
     known = [bound.const for bound in bounds if isinstance(bound, Number) and isinstance(bound.const, int)]
-    if len(known) < len(bounds) or known[2:] == [0]:
+    if len(known) < len(bounds) or not 1 < len(known) < 4 or known[2:] == [0] or max(map(abs, known)) > LARGEST:
         return bounds[1] if len(bounds) > 1 else None
     return Number(len(range(*known)))
 
@@ -355,12 +359,23 @@ def get_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
+def replace_any(machine: Calls, holder: Instance, model: Instance) -> None:
+    """Let a model stand in the place of any one inside another."""
+    for name, held in list(holder.attributes.items()):
+        if any(isinstance(option, Instance) and option.model for option in options(held)):
+            machine.store.put(holder.attributes, name, join(held, model))
+
+
 @function("builtins.setattr")
 def set_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
-    """Set an attribute by its name."""
+    """Set an attribute by its name. A model under a name that is not known may replace any model inside the owner."""
     owner, name, value = arguments.get(0), arguments.get(1), arguments.get(2)
     if owner is not None and value is not None and isinstance(name, Text) and name.const is not None:
         machine.set_attribute(owner, name.const, value)
+    elif isinstance(value, Instance) and value.model:
+        for holder in options(owner or UNKNOWN):
+            if isinstance(holder, Instance):
+                replace_any(machine, holder, value)
     return NONE
 
 

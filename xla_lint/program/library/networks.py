@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from xla_lint.program.calls import Calls
 
 CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
+WAITING = "*hook "
+"""How the attributes begin that hold hooks of a model which is not on the device yet."""
 HOOKS = frozenset({"register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"})
 MODULES_INSIDE = frozenset(
     {"get_submodule", "get_input_embeddings", "get_output_embeddings", "get_encoder", "get_decoder", "get_base_model"}
@@ -177,12 +179,23 @@ def parameters_place(value: Value | None) -> Place:
 def register_hook(machine: Calls, model: Instance, arguments: Arguments) -> Value:
     """A function that runs with the model: it is given the model, and what goes in and out."""
     function = arguments.get(0, "hook")
-    if isinstance(function, Function) and model.place is Place.DEVICE:
+    if isinstance(function, Function) and model.place is not Place.DEVICE and model.node is not None:
+        machine.store.put(model.attributes, f"{WAITING}{len(model.attributes)}", function)
+    elif isinstance(function, Function) and model.place is Place.DEVICE:
         inside, outside = (machine.tensor(arguments.node, Place.DEVICE, loose=True, sure=False) for _ in range(2))
         machine.run_hook(function, [model, inside, outside], arguments.node)
     else:
         machine.hand_over(arguments)
     return UNKNOWN
+
+
+def run_waiting_hooks(machine: Calls, model: Instance) -> None:
+    """Run the hooks that a model was given before it moved to the device."""
+    for name, hook in list(model.attributes.items()):
+        if name.startswith(WAITING) and isinstance(hook, Function):
+            machine.store.put(model.attributes, name, NONE)
+            inside_, outside = (machine.tensor(hook.node, Place.DEVICE, loose=True, sure=False) for _ in range(2))
+            machine.run_hook(hook, [model, inside_, outside], hook.node)
 
 
 @objects("torch.nn.", "torch.compile", "transformers.PreTrainedModel")
@@ -220,8 +233,8 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
     if name in ("modules", "children"):
         return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
     if name in ("named_modules", "named_children"):
-        inside = Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
-        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(inside)))
+        member = Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
+        return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(member)))
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key, value = arguments.get(0), arguments.get(1)
         if isinstance(key, Text) and key.const is not None and value is not None:
@@ -230,7 +243,9 @@ def model_method(machine: Calls, receiver: Value, name: str, arguments: Argument
     if name in HOOKS:
         return register_hook(machine, receiver, arguments)
     if name == "apply":
-        machine.hand_over(arguments)
+        given = arguments.get(0, "fn") or UNKNOWN
+        for model in (*inside(receiver), receiver):
+            machine.call(given, Arguments(arguments.node, [model]))
         return receiver
     if name in ("append", "extend", "insert") and receiver.library in CONTAINERS:
         value = arguments.get(1 if name == "insert" else 0) or UNKNOWN
@@ -268,6 +283,8 @@ def models_of(parameters: Value) -> set[Instance]:
 def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True, depth: int = DEPTH) -> None:
     """Move a model and the models inside it."""
     machine.store.assign(model, "place", place)
+    if place is Place.DEVICE:
+        run_waiting_hooks(machine, model)
     if not sure:
         machine.store.assign(model, "sure", False)
     if depth == 0:
@@ -321,7 +338,8 @@ def chain_of(model: Instance) -> list[Instance]:
     if model.library != "torch.nn.Sequential":
         return []
     numbered = [value for name, value in model.attributes.items() if name.isdigit()]
-    chain = [value for value in numbered or [model.attributes.get("*", UNKNOWN)] if isinstance(value, Instance)]
+    held = [options(value) for value in numbered or [model.attributes.get("*", UNKNOWN)]]
+    chain = [value for found in held for value in found[-1:] if isinstance(value, Instance)]
     return chain if any(module.cls is not None or chain_of(module) for module in chain) else []
 
 
