@@ -561,10 +561,20 @@ CASES = {
                 for x in loader:
                     print(self.net(x).mean().item())  # expect: xla-value-read
 
+        class Named:
+            def __init__(self, **parts):
+                for name, part in parts.items():
+                    setattr(self, name, part)
+
+            def run(self):
+                for x in loader:
+                    print(self.net(x).mean().item())  # expect: xla-value-read
+
         stack = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
         for name, child in stack.named_children():
             setattr(stack, name, Wrap(child))
         Runner(net=stack.to(device)).run()
+        Named(net=model, rate=0.1).run()
     """,
     "a generator that samples and cuts": """
         @torch.no_grad()

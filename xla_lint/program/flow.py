@@ -12,7 +12,7 @@ from xla_lint.program.calls import Calls
 from xla_lint.program.events import GradientSet, Growing, Guard, History, HostChoice, How
 from xla_lint.program.expressions import OPERATORS, Slice, Truth, combine, truth_of_number
 from xla_lint.program.faults import Boundary
-from xla_lint.program.index import advances
+from xla_lint.program.index import advances, last_name
 from xla_lint.program.loops import Cut, Loop
 from xla_lint.program.machine import Arguments, device_tensors, source_of
 from xla_lint.program.names import canonical, is_foreign, is_standard
@@ -411,6 +411,9 @@ class Flow(Calls):
     # Loops.
 
     def _for(self, node: nodes.For) -> None:
+        settings = attributes_set(node)
+        if settings is not None and self._set_each(node, self.evaluate(settings)):
+            return
         iterable = self.evaluate(node.iter)
         loop = self.loop_of(node)
         note_loaders(loop, iterable)
@@ -426,6 +429,15 @@ class Flow(Calls):
         self._loop(node, loop, head)
         if random and self.operations > operations and self.state is not None:
             self.emit(HostChoice(node.iter, self.context, "loop count"))
+
+    def _set_each(self, node: nodes.For, settings: Value) -> bool:
+        """Run a loop that sets attributes once for each; False where not all of them are known."""
+        if not isinstance(settings, Mapping) or settings.element is not None:
+            return False
+        for name, value in list(settings.entries.items()):
+            self.bind(node.target, Sequence([Text(name), value], frozen=True))
+            self.run(node.body)
+        return True
 
     def _while(self, node: nodes.While) -> None:
         loop = self.loop_of(node)
@@ -840,6 +852,15 @@ def is_path(node: nodes.NodeNG) -> bool:
     while isinstance(node, nodes.Attribute):
         node = node.expr
     return isinstance(node, nodes.Name)
+
+
+def attributes_set(node: nodes.For) -> nodes.NodeNG | None:
+    """The dict whose items a loop sets as attributes, doing nothing else: `given` of `given.items()`."""
+    only = node.body[0].value if len(node.body) == 1 and isinstance(node.body[0], nodes.Expr) else None
+    sets = isinstance(only, nodes.Call) and last_name(only.func) == "setattr"
+    if sets and isinstance(node.iter, nodes.Call) and isinstance(node.iter.func, nodes.Attribute):
+        return node.iter.func.expr if node.iter.func.attrname == "items" else None
+    return None
 
 
 def fills(node: nodes.If) -> bool:
