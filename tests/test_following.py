@@ -594,6 +594,33 @@ CASES = {
         for x in loader:
             print(update(x).item())  # expect: xla-value-read
     """,
+    "two networks that collect gradients in turn": """
+        second = nn.Linear(4, 1).to(device)
+        steps = torch.optim.SGD(second.parameters(), lr=0.1)
+        for x in range(900):
+            for _ in range(int(os.environ["CRITIC_STEPS"])):
+                for _ in range(3):
+                    second(torch.ones(2, 4, device=device)).mean().backward()
+                steps.step()
+            for _ in range(3):
+                loss = second(model(torch.ones(2, 4, device=device))).mean()
+                loss.backward()
+            optimizer.step()
+            print(loss.item())  # expect: xla-value-read
+            torch_xla.sync()
+    """,
+    "flags for a backend, asked either way": """
+        use_tpu = bool(os.environ["TPU"])
+        for x in loader:
+            loss = model(x).mean()
+            loss.backward()
+            if not use_tpu:
+                optimizer.step()
+                print(loss.item())
+            else:
+                xm.optimizer_step(optimizer)
+            optimizer.zero_grad()
+    """,
     "what the device is called decides": """
         def on_tpu(where):
             return str(where).startswith("xla")

@@ -475,8 +475,6 @@ class Calls(Expressions):
         """What formatting an object of the project formats in turn; None for other values."""
         if not isinstance(value, Instance) or value.cls is None or value.model:
             return None
-        if value.cls.fields is None and not all(isinstance(base, Class) for base in lineage(value.cls)):
-            return None
         names = ("__format__", "__str__", "__repr__") if spelled == "f-string" else ("__str__", "__repr__")
         for name in names:
             method = self.member(value.cls, name)

@@ -91,8 +91,9 @@ class Index:
         self.looping.add(scope)
 
     def _note_test(self, node: nodes.If, _: nodes.NodeNG) -> None:
-        if is_flag_for_xla(node):
-            self.flags.add(node.test.as_string())
+        flag = flag_for_xla(node)
+        if flag is not None:
+            self.flags.add(flag)
 
     def _note_keyword(self, node: nodes.Keyword, _: nodes.NodeNG) -> None:
         self.asks_for_xla |= asks_for_xla(node)
@@ -202,10 +203,14 @@ DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
 CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
 
 
-def is_flag_for_xla(node: nodes.If) -> bool:
-    """Whether a test asks a flag, and only the branch where it is set turns to XLA."""
-    flag = isinstance(node.test, (nodes.Name, nodes.Attribute)) or is_choice(node.test)
-    return flag and reaches_for_xla(node.body) and not reaches_for_xla(node.orelse)
+def flag_for_xla(node: nodes.If) -> str | None:
+    """The flag that a test asks, where only the branch in which it is set turns to XLA."""
+    flag, to_xla, other = node.test, node.body, node.orelse
+    if isinstance(flag, nodes.UnaryOp) and flag.op == "not":
+        flag, to_xla, other = flag.operand, other, to_xla
+    if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
+        return None
+    return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
 
 
 def asks_for_xla(keyword: nodes.Keyword) -> bool:

@@ -119,12 +119,14 @@ class Loop:
     def trains(self) -> bool:
         """True where the body itself performs a training step, or part of one, in a loop that is unrolled or not.
 
-        An optimizer step beside a loop that steps an optimizer is the remainder of that loop's steps.
+        An optimizer step beside a loop that steps an optimizer is the remainder of that loop's steps, unless another
+        loop beside it collects gradients.
         """
         if self.backward:
             return True
         steps = self.optimizer or any(child.unrolled and child.trains for child in self.children)
-        return steps and not any(inner.optimizer and not inner.unrolled for inner in self.inside())
+        accumulates = any(child.backward and not child.optimizer for child in self.children)
+        return steps and (accumulates or not any(inner.optimizer and not inner.unrolled for inner in self.inside()))
 
     @property
     def short(self) -> bool:
