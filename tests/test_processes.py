@@ -44,6 +44,7 @@ def check_one(path, *rest):
     return before(path, *rest)
 
 before, many.check_one = many.check_one, check_one
+signal.signal(signal.SIGINT, signal.default_int_handler)
 many.WORTHWHILE = 2
 sys.exit(main(["check", ".", "--no-cache", "--jobs=2"]))
 """

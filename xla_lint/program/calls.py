@@ -590,6 +590,8 @@ class Calls(Expressions):
             return value.alias(grad=False)
         if name in VIEWS:
             return self.derived(node, [value], kind=value.kind)
+        if value.unsettled:
+            return UNKNOWN
         if value.loose or name in ("values", "indices"):
             kind = Kind.INT if name == "indices" else Kind.UNKNOWN
             return value.like(length=None, kind=kind)

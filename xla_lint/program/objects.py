@@ -67,7 +67,7 @@ def is_unsettled(value: Value) -> bool:
 
 
 def settled(value: Value, use: Use | None) -> Value:
-    """What an unsettled value is by its use under one name: a model, a tensor, or still open where it is handed on."""
+    """What an unsettled value is by its use under one name: a model, a tensor, or still open."""
     return join_all(
         _settled(option, use) if isinstance(option, Tensor) and option.unsettled else option
         for option in options(value)
@@ -77,8 +77,7 @@ def settled(value: Value, use: Use | None) -> Value:
 def _settled(value: Tensor, use: Use | None) -> Value:
     if use is not None and (use.is_model or use.called):
         return model_on_device(value)
-    open_yet = use is not None and use.given_to and not use.is_tensor
-    return value if open_yet else value.like(unsettled=False)
+    return value.like(unsettled=False) if use is not None and use.is_tensor else value
 
 
 def lineage(cls: Class) -> list[Value]:
