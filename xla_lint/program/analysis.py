@@ -239,8 +239,7 @@ class Roots:
             if hook_parameters(function) is not None and function.node.lineno not in self.reached.functions:
                 self._run(function, Form.HOOK)
         for function in self._callers_first(functions):
-            reached = function.node in machine.visited or function.node.lineno in self.reached.functions
-            if not reached and not self._is_dead(function):
+            if not self._was_run(function.node) and not self._is_dead(function):
                 self._run(function, self._form(function))
         for node, instance in self.instances.items():
             with Boundary(machine, node):
@@ -282,8 +281,10 @@ class Roots:
         statement, around = node.statement(), node.frame()
         if statement in self.machine.ran or statement.lineno in self.reached.statements:
             return False
-        was_run = around in self.machine.visited or around.lineno in self.reached.functions
-        return was_run or isinstance(around, nodes.Module)
+        return isinstance(around, nodes.Module) or self._was_run(around)
+
+    def _was_run(self, function: nodes.NodeNG) -> bool:
+        return function in self.machine.visited or function.lineno in self.reached.functions
 
     def _functions(self) -> list[Function]:
         found: list[Function] = []

@@ -532,10 +532,13 @@ class Calls(Expressions):
         if name == "name":
             return Text(value.name)
         member = self.member(value.cls, name)
-        if not isinstance(member, Function):
-            return UNKNOWN
-        method = member if member.static else bound_to(member, value.cls if member.bound_class else value)
-        return self.call_function(method, Arguments(node, [])) if member.getter else method
+        return self._method_of(value, value.cls, member, node) if isinstance(member, Function) else UNKNOWN
+
+    def _method_of(self, value: Value, cls: Class | None, member: Function, node: nodes.NodeNG) -> Value:
+        """A function of an object's class as the object's attribute; of a property, what it gives."""
+        if member.getter:
+            return self.call_function(bound_to(member, value), Arguments(node, []))
+        return member if member.static else bound_to(member, cls if member.bound_class and cls else value)
 
     def _instance_attribute(self, value: Instance, name: str, node: nodes.NodeNG) -> Value:
         found = value.attributes.get(name)
@@ -545,11 +548,7 @@ class Calls(Expressions):
             return Mapping(value.attributes)
         member = self.member(value.cls, name)
         if isinstance(member, Function):
-            if member.getter:
-                return self.call_function(bound_to(member, value), Arguments(node, []))
-            return (
-                member if member.static else bound_to(member, value.cls if member.bound_class and value.cls else value)
-            )
+            return self._method_of(value, value.cls, member, node)
         if member is not None:
             return member
         if value.model:

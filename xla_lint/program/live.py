@@ -7,12 +7,12 @@ whoever asks knows of the other releases.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
 from xla_lint.program.imports import dotted_name
-from xla_lint.program.index import index_of
+from xla_lint.program.index import index_of, last_name
 from xla_lint.program.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
@@ -223,8 +223,8 @@ def ends_early(body: list[nodes.NodeNG]) -> bool:
 
 def exceptions(node: nodes.NodeNG | None) -> list[str]:
     """The last names of the exceptions that an `except` clause lists."""
-    items = node.elts if isinstance(node, nodes.Tuple) else [node]
-    return [str(getattr(item, "attrname", None) or getattr(item, "name", "")) for item in items if item is not None]
+    items: list[Any] = node.elts if isinstance(node, nodes.Tuple) else [node]
+    return [last_name(item) for item in items if item is not None]
 
 
 def expected(handler: nodes.ExceptHandler, body: list[nodes.NodeNG]) -> set[str]:

@@ -152,7 +152,8 @@ def summarise(processes: Sequence[Process], linted: Linted, *, command: str, end
         fallbacks.update(part.counts.fallbacks)
     reasons = list(_reasons(processes, linted, fallbacks))
     steps = sum(part.steps for part in parts)
-    for line in (lines := _merged(processes)):
+    lines = _merged(processes)
+    for line in lines:
         if line.place is not None:
             linted.spans(line.place.file)
     rows = [_row(line, linted, steps, reasons) for line in lines]
