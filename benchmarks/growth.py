@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from xla_lint import failures
 from xla_lint.engine import Settings
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

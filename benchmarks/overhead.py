@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from xla_lint.program.scope import Scope, may_be_in_scope
+from xla_lint.program.project.scope import Scope, may_be_in_scope
 
 FLOOR = """
 import ast, sys

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from overhead import CHEAP_CHECK, Cost, run
 
 from xla_lint.cli.files import find
-from xla_lint.program.scope import Scope, may_be_in_scope
+from xla_lint.program.project.scope import Scope, may_be_in_scope
 
 PARSE = """
 import ast, sys, warnings

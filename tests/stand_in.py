@@ -13,8 +13,8 @@ from astroid import nodes
 
 from xla_lint import engine
 from xla_lint.engine import Settings
-from xla_lint.program.faults import Fault
-from xla_lint.program.project import Project
+from xla_lint.program.interpreter.faults import Fault
+from xla_lint.program.project.project import Project
 from xla_lint.rules import rule_named
 from xla_lint.rules.base import Confidence, Finding
 

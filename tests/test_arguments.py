@@ -14,9 +14,9 @@ import pytest
 from xla_lint.engine import Settings, check_module
 from xla_lint.knowledge.arguments import Signature, Taken, signatures
 from xla_lint.knowledge.releases import release
-from xla_lint.program.project import Project
-from xla_lint.program.scope import NEWEST, Version, declared_version, pinned_version
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import NEWEST, Version, declared_version, pinned_version
+from xla_lint.program.project.source import parse
 
 HOMES = {"transformers": "transformers", "accelerate": "accelerate"}
 CLASSES = [(package, name) for package in HOMES for name in signatures(package)]

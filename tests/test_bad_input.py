@@ -14,7 +14,7 @@ from tests.doors import TRAIN, pylint
 from tests.stand_in import Call
 from xla_lint import engine
 from xla_lint.cli.main import main
-from xla_lint.program.source import SourceError, decode, module_name, parse, read
+from xla_lint.program.project.source import SourceError, decode, module_name, parse, read
 
 HEAD = b"import torch_xla\n"
 READ = "xla-value-read"

@@ -23,7 +23,7 @@ from xla_lint.cli.results import Located, Place
 from xla_lint.cli.text import excerpt, heading
 from xla_lint.engine import Settings, default_symbols
 from xla_lint.pages import page
-from xla_lint.program.scope import Scope, Version
+from xla_lint.program.project.scope import Scope, Version
 from xla_lint.rules import all_rules, rule_named
 
 ROOT = Path(__file__).parent.parent

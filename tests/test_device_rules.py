@@ -10,10 +10,10 @@ import pytest
 from xla_lint.engine import Settings, check_module
 from xla_lint.knowledge import api, environment, lowering
 from xla_lint.knowledge.releases import Release
-from xla_lint.program.project import Project
-from xla_lint.program.scope import Version
-from xla_lint.program.source import parse
-from xla_lint.program.version_tests import Answer, VersionTests
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import Version
+from xla_lint.program.project.source import parse
+from xla_lint.program.syntax.version_tests import Answer, VersionTests
 from xla_lint.rules import all_rules
 
 SYMBOLS = {rule.symbol for rule in all_rules() if rule.number.startswith(("976", "977"))}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from xla_lint.engine import Settings, check_module
-from xla_lint.program.project import Project
-from xla_lint.program.scope import Domain, Scope, domains, may_be_in_scope
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import Domain, Scope, domains, may_be_in_scope
+from xla_lint.program.project.source import parse
 from xla_lint.rules import all_rules
 
 SCRIPT = """\

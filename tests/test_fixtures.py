@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.program.project import Project
-from xla_lint.program.source import decode, parse, read
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import decode, parse, read
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Rule
 

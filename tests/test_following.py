@@ -8,8 +8,8 @@ import pytest
 
 from tests.test_fixtures import expected
 from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 
 HEAD = """\
 import collections, enum, functools, itertools, os

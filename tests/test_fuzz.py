@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from tests.grammar import programs
 from tests.transforms import findings_of, padded, reformatted, renamed, restored, signatures, wrapped
-from xla_lint.program.flow import Flow
-from xla_lint.program.source import decode, read
+from xla_lint.program.interpreter.flow import Flow
+from xla_lint.program.project.source import decode, read
 
 ROOT = Path(__file__).parent
 WRITTEN = sorted(path for folder in ("fixtures", "guides", "programs") for path in (ROOT / folder).rglob("*.py"))

@@ -12,8 +12,8 @@ import growth
 import pytest
 
 from xla_lint.engine import Settings, check_module
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 
 
 def work(files: dict[str, str], folder: Path) -> int:

@@ -14,8 +14,8 @@ from xla_lint.cli.main import main
 from xla_lint.engine import Settings
 from xla_lint.failures import Checked
 from xla_lint.program.library import registry
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 from xla_lint.rules.reads.value_read import ValueRead
 
 HEAD = """\

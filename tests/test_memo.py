@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from xla_lint.program.memo import fingerprint
-from xla_lint.program.state import State
-from xla_lint.program.values import UNKNOWN, Sequence
+from xla_lint.program.domain.state import State
+from xla_lint.program.domain.values import UNKNOWN, Sequence
+from xla_lint.program.interpreter.memo import fingerprint
 
 
 @pytest.mark.parametrize("items", [None, [UNKNOWN], [UNKNOWN] * 9])

@@ -15,7 +15,7 @@ import pytest
 from tests.doors import ONLY_XLA
 from xla_lint.cli.main import main
 from xla_lint.cli.notebook import OtherLanguageError, read_notebook, translated
-from xla_lint.program.source import SourceError
+from xla_lint.program.project.source import SourceError
 
 Captured = pytest.CaptureFixture[str]
 IMPORTS = "import torch\nimport torch_xla\nimport torch_xla.distributed.xla_multiprocessing as xmp"

@@ -16,7 +16,7 @@ import xla_lint
 from tests.doors import ONLY_XLA, TRAIN, pylint
 from tests.stand_in import Call
 from xla_lint.pages import address
-from xla_lint.program.scope import Scope, Version
+from xla_lint.program.project.scope import Scope, Version
 from xla_lint.rules import all_rules, rule_named
 from xla_lint.rules.base import Rule, Severity
 

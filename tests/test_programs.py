@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.program.project import Project
-from xla_lint.program.source import decode, parse, read
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import decode, parse, read
 
 PROGRAMS = Path(__file__).parent / "programs"
 FILES = sorted(PROGRAMS.rglob("*.py"))

@@ -8,9 +8,9 @@ import pytest
 
 from tests.test_fixtures import expected
 from xla_lint.engine import Settings, check_module
-from xla_lint.program.project import Project
-from xla_lint.program.scope import Version
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import Version
+from xla_lint.program.project.source import parse
 
 SYMBOLS = frozenset({"xla-rank-divergence", "xla-rank-read", "xla-torch-save"})
 HEAD = """\

@@ -13,11 +13,9 @@ import pytest
 from astroid import nodes
 
 from xla_lint.program import events as happened
-from xla_lint.program.analysis import Program
-from xla_lint.program.events import CallSite, Context, Event, Guard, Held, How, LibraryCall, Read
-from xla_lint.program.loops import Cut, CutSite, Form, Loop
-from xla_lint.program.scope import NEWEST, Version
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import CallSite, Context, Event, Guard, Held, How, LibraryCall, Read
+from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
+from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Instance,
@@ -30,6 +28,8 @@ from xla_lint.program.values import (
     Text,
     Value,
 )
+from xla_lint.program.interpreter.analysis import Program
+from xla_lint.program.project.scope import NEWEST, Version
 from xla_lint.rules import all_rules, audience, rule_named
 from xla_lint.rules.base import HEADINGS, Confidence, Finding, Rule
 

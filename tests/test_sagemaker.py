@@ -16,8 +16,8 @@ import write_sagemaker
 
 from xla_lint.engine import Settings, check_module
 from xla_lint.knowledge.sagemaker import MPI_LAUNCHERS, table
-from xla_lint.program.project import Project
-from xla_lint.program.source import decode, parse, read
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import decode, parse, read
 from xla_lint.rules.base import Finding
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("xla-sagemaker-*/*.py"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from xla_lint.program.project import Project
-from xla_lint.program.search_path import added_folders
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.search_path import added_folders
 
 HERE = Path("/work/tools/train.py")
 SPELLINGS = {

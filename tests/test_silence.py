@@ -7,8 +7,8 @@ import textwrap
 import pytest
 
 from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 
 CASES = {
     "a training loop that stays on the host": """

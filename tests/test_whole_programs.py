@@ -9,8 +9,8 @@ import pytest
 
 from tests.test_fixtures import expected
 from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse, read
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse, read
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from astroid import nodes
 
 from xla_lint.engine import Settings, check_module
-from xla_lint.program.project import Project
-from xla_lint.program.source import parse
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 from xla_lint.rules.base import Finding
 
 Signature = tuple[str, str, str]

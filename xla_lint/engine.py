@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.analysis import Program, analyse
-from xla_lint.program.faults import Fault
-from xla_lint.program.project import Project
-from xla_lint.program.scope import Domain, Scope, Version, domains, target_version
+from xla_lint.program.interpreter.analysis import Program, analyse
+from xla_lint.program.interpreter.faults import Fault
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules, audience
 from xla_lint.rules.base import Confidence, Finding, Severity
 

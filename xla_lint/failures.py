@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint import __version__, engine
-from xla_lint.program.depth import TOO_DEEP, room_to_recurse
-from xla_lint.program.faults import Fault
-from xla_lint.program.garbage import collected_afterwards
+from xla_lint.program.interpreter.faults import Fault
+from xla_lint.program.interpreter.garbage import collected_afterwards
+from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:
     from xla_lint.engine import Settings
-    from xla_lint.program.project import Project
+    from xla_lint.program.project.project import Project
     from xla_lint.rules.base import Finding
 
 PACKAGE = Path(__file__).parent

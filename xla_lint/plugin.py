@@ -12,8 +12,8 @@ from pylint.checkers import BaseChecker
 from xla_lint.engine import Settings
 from xla_lint.failures import check
 from xla_lint.pages import address
-from xla_lint.program.project import Project
-from xla_lint.program.scope import Scope, Version
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import Scope, Version
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Confidence, Severity
 

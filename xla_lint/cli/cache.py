@@ -30,15 +30,15 @@ import pylint
 
 from xla_lint import __version__
 from xla_lint.cli.results import Located, Outcome, Place
-from xla_lint.program.outline import Outline, Stamp, digest_of
-from xla_lint.program.source import module_name
+from xla_lint.program.project.outline import Outline, Stamp, digest_of
+from xla_lint.program.project.source import module_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.cli.config import Choice
-    from xla_lint.program.project import Project
-    from xla_lint.program.reads import Reads
+    from xla_lint.program.project.project import Project
+    from xla_lint.program.project.reads import Reads
 
 PACKAGE = Path(__file__).parent.parent
 SETTLED = 2 * 10**9

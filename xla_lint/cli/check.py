@@ -14,7 +14,7 @@ from xla_lint.cli.files import find
 from xla_lint.cli.many import check_many, check_source, usable_processors
 from xla_lint.cli.progress import counted
 from xla_lint.cli.results import Results
-from xla_lint.program.project import Project
+from xla_lint.program.project.project import Project
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xla_lint.cli.symbols import switched
 from xla_lint.cli.usage import UsageError
 from xla_lint.engine import Settings, default_symbols
-from xla_lint.program.scope import Scope, Version
+from xla_lint.program.project.scope import Scope, Version
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.results import Problem
-from xla_lint.program.project import is_source_folder
+from xla_lint.program.project.project import is_source_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

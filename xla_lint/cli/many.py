@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.one import check_one
 from xla_lint.cli.results import Outcome, Problem
-from xla_lint.program.garbage import collected_afterwards
-from xla_lint.program.project import Project
-from xla_lint.program.source import SourceError, read
+from xla_lint.program.interpreter.garbage import collected_afterwards
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import SourceError, read
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from xla_lint.cli.cache import Cache
     from xla_lint.cli.config import Choice
-    from xla_lint.program.reads import Reads
+    from xla_lint.program.project.reads import Reads
 
 WORTHWHILE = 24
 """With fewer files to analyse than this, more processes cost more time than they save."""

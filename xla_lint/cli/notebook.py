@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.cli.results import Place, Problem
-from xla_lint.program.depth import TOO_DEEP, room_to_recurse
-from xla_lint.program.source import SourceError
+from xla_lint.program.project.source import SourceError
+from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

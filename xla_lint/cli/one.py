@@ -9,13 +9,13 @@ from xla_lint.cli.locate import located
 from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
 from xla_lint.cli.results import Outcome, Problem
 from xla_lint.engine import concerned
-from xla_lint.program.source import SourceError, decode, parse
+from xla_lint.program.project.source import SourceError, decode, parse
 
 if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.cli.config import Choice
-    from xla_lint.program.project import Project
+    from xla_lint.program.project.project import Project
     from xla_lint.rules.base import Finding
 
 

@@ -9,11 +9,11 @@ import pkgutil
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.base import Rule
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
 
 
 @functools.cache

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.values import NONE, Number, Place, Tensor, Text, options
+from xla_lint.program.domain.values import NONE, Number, Place, Tensor, Text, options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import LibraryCall
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import LibraryCall
+    from xla_lint.program.domain.values import Value
 
 
 def given(value: Value | None) -> bool:

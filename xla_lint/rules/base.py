@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from xla_lint.program.events import Event
-from xla_lint.program.scope import Domain
+from xla_lint.program.domain.events import Event
+from xla_lint.program.project.scope import Domain
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.analysis import Program
+    from xla_lint.program.interpreter.analysis import Program
 
 
 class Confidence(enum.Enum):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.analysis import Program
+    from xla_lint.program.interpreter.analysis import Program
 
 
 def calls_of(program: Program, *names: str) -> Iterator[LibraryCall]:

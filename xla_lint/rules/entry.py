@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.imports import always_imports_xla
+from xla_lint.program.syntax.imports import always_imports_xla
 
 if TYPE_CHECKING:
-    from xla_lint.program.analysis import Program
+    from xla_lint.program.interpreter.analysis import Program
 
 
 def heads(program: Program) -> list[nodes.Module]:

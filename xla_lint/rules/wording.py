@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import CallSite, Context
-    from xla_lint.program.values import Tensor
+    from xla_lint.program.domain.events import CallSite, Context
+    from xla_lint.program.domain.values import Tensor
 
 
 def where(context: Context) -> str:

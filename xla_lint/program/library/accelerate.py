@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How, SplitPrepare
-from xla_lint.program.library.data import wrap
-from xla_lint.program.library.networks import models_of, place_model
-from xla_lint.program.library.registry import function, objects
-from xla_lint.program.optimizers import clip, reduce
-from xla_lint.program.ranks import RANK
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import How, SplitPrepare
+from xla_lint.program.domain.ranks import RANK
+from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     RARE,
@@ -30,10 +26,13 @@ from xla_lint.program.values import (
     Value,
     join_all,
 )
+from xla_lint.program.library.data import wrap
+from xla_lint.program.library.networks import models_of, place_model
+from xla_lint.program.library.optimizers import clip, reduce
+from xla_lint.program.library.registry import function, objects
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 ACCELERATOR = "accelerate.Accelerator"
 OPTIMIZERS = "*optimizers"
@@ -41,7 +40,7 @@ OPTIMIZERS = "*optimizers"
 
 
 @function(ACCELERATOR)
-def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """An `Accelerator`, which owns the device and the barriers."""
     placement = arguments.get(0, "device_placement")
     return Instance(
@@ -64,7 +63,7 @@ def accelerator(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @objects(ACCELERATOR)
-def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def accelerator_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """What an `Accelerator` does with models, loaders and losses."""
     assert isinstance(receiver, Instance)
     if name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler"):
@@ -101,12 +100,12 @@ def accelerator_method(machine: Calls, receiver: Value, name: str, arguments: Ar
 
 
 @function("accelerate.skip_first_batches", "accelerate.data_loader.skip_first_batches")
-def skip_first_batches(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def skip_first_batches(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The rest of a loader."""
     return arguments.get(0, "dataloader") or UNKNOWN
 
 
-def prepare_all(machine: Calls, owner: Instance, arguments: Arguments) -> Value:
+def prepare_all(machine: Machine, owner: Instance, arguments: Arguments) -> Value:
     """What `prepare` returns for its arguments: one object, or a tuple."""
     report_split(machine, owner, arguments)
     placed = places(owner, arguments)
@@ -131,7 +130,7 @@ def is_false(value: Value) -> bool:
     return isinstance(value, Number) and value.const is False
 
 
-def prepare(machine: Calls, owner: Instance, value: Value, arguments: Arguments, placed: bool) -> Value:
+def prepare(machine: Machine, owner: Instance, value: Value, arguments: Arguments, placed: bool) -> Value:
     """What `prepare` returns for one object; an optimizer and a schedule are wrapped, a model is itself."""
     if isinstance(value, Choice):
         return join_all(prepare(machine, owner, option, arguments, placed) for option in value.options)
@@ -158,7 +157,7 @@ def prepare(machine: Calls, owner: Instance, value: Value, arguments: Arguments,
     return value
 
 
-def report_split(machine: Calls, owner: Instance, arguments: Arguments) -> None:
+def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> None:
     """Report an optimizer and its model that are prepared apart, where the optimizer has the parameters of before."""
     models = {v for v in arguments.positional if isinstance(v, Instance) and v.model}
     optimizers = [v for v in arguments.positional if isinstance(v, Instance) and is_optimizer(v)]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.library.registry import methods_of, objects
-from xla_lint.program.machine import CONSTRUCTORS, MODULE, Arguments, device_tensors
-from xla_lint.program.objects import AUTOGRAD_FUNCTION, library_base
-from xla_lint.program.values import (
+from xla_lint.program.domain.objects import AUTOGRAD_FUNCTION, library_base
+from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Class,
@@ -20,18 +18,20 @@ from xla_lint.program.values import (
     Tensor,
     Value,
 )
+from xla_lint.program.library.registry import methods_of, objects
+from xla_lint.program.machine.machine import CONSTRUCTORS, MODULE, Arguments, device_tensors
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 CONTEXT = "torch.autograd.function.FunctionCtx"
 SAVED = "saved_tensors"
 
 
 @methods_of(Class)
-def class_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def class_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`Fn.apply(x)` runs `forward` without gradients, and `backward` with the backward pass."""
     assert isinstance(receiver, Class)
     forward, backward = machine.member(receiver, "forward"), machine.member(receiver, "backward")
@@ -64,7 +64,7 @@ def with_history(value: Value) -> Value:
 
 
 @objects(CONTEXT)
-def context_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def context_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """The context keeps tensors for the backward pass."""
     assert isinstance(receiver, Instance)
     if name == "save_for_backward":
@@ -72,7 +72,7 @@ def context_method(machine: Calls, receiver: Value, name: str, arguments: Argume
     return NONE
 
 
-def register(machine: Calls, tensor: Tensor, name: str, arguments: Arguments) -> Value:
+def register(machine: Machine, tensor: Tensor, name: str, arguments: Arguments) -> Value:
     """A function that the backward pass gives the gradient of a tensor, or the tensor itself once it has one."""
     function = arguments.get(0, "hook")
     if isinstance(function, Function) and tensor.place is Place.DEVICE:
@@ -83,12 +83,12 @@ def register(machine: Calls, tensor: Tensor, name: str, arguments: Arguments) ->
     return UNKNOWN
 
 
-def note(machine: Calls, function: Function, hook: GradientHook) -> None:
+def note(machine: Machine, function: Function, hook: GradientHook) -> None:
     """Let a function run with the backward passes to come."""
     machine.gradient_hooks[function.node] = hook
 
 
-def run_hooks(machine: Calls, node: nodes.NodeNG) -> None:
+def run_hooks(machine: Machine, node: nodes.NodeNG) -> None:
     """Run what was registered before, by what may run before this."""
     for hook in list(machine.gradient_hooks.values()):
         if hook.entry in (MODULE, CONSTRUCTORS, machine.entry):

@@ -6,12 +6,10 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How
-from xla_lint.program.library.registry import function, methods_of
-from xla_lint.program.machine import Arguments, device_tensors
-from xla_lint.program.objects import Super, differs_between_replicas, loader_of
-from xla_lint.program.ranks import RANK
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import How
+from xla_lint.program.domain.objects import Super, differs_between_replicas, loader_of
+from xla_lint.program.domain.ranks import RANK
+from xla_lint.program.domain.values import (
     DEVICE_TYPES,
     FACT,
     NONE,
@@ -41,9 +39,11 @@ from xla_lint.program.values import (
     key_of,
     options,
 )
+from xla_lint.program.library.registry import function, methods_of
+from xla_lint.program.machine.machine import Arguments, device_tensors
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 LARGEST = sys.maxsize // 2
 """What the bounds of a `range` may be at most to be counted."""
@@ -52,14 +52,14 @@ KINDS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
 """Types that are told apart for sure."""
 
 
-def data_number(machine: Calls, value: Value) -> Number:
+def data_number(machine: Machine, value: Value) -> Number:
     """A number read from the device here: inside loops it may be another one in each turn."""
     shared = all(isinstance(o, Tensor) and o.shared for o in options(value))
     return Number(None, frozenset(machine.loops), NUMBER.traits if shared else DATA.traits)
 
 
 @function("builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.round")
-def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def convert(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A conversion to a Python number reads a tensor; `round` keeps it one."""
     value = arguments.get(0)
     if value is None:
@@ -77,14 +77,14 @@ def convert(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.print")
-def show(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def show(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`print` formats what it is given."""
     machine.read_each(arguments, How.FORMAT, "print", materialises=True)
     return NONE
 
 
 @function("builtins.str", "builtins.repr", "builtins.format", "builtins.ascii")
-def text(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def text(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`str` and its kin format a tensor."""
     spelled = dotted.removeprefix("builtins.")
     if isinstance(device := arguments.get(0), Device) and device.place in DEVICE_TYPES:
@@ -97,7 +97,7 @@ def text(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.len")
-def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def length(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A length is known without running anything."""
     value = arguments.get(0)
     traits = frozenset({Trait.SHAPE})
@@ -121,7 +121,7 @@ def length(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.range")
-def count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def count(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`range` of a tensor reads it."""
     machine.read_each(arguments, How.VALUE, "range()")
     stop = arguments.positional[0] if len(arguments.positional) == 1 else span(arguments.positional)
@@ -138,20 +138,20 @@ def span(bounds: list[Value]) -> Value | None:
 
 
 @function("builtins.enumerate")
-def number_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def number_items(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Each item with its number."""
     source = arguments.get(0, "iterable")
     return Stream(UNKNOWN, pieces=(Stream(NUMBER, counted=True), source if source is not None else UNKNOWN))
 
 
 @function("builtins.zip", "itertools.zip_longest")
-def zip_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def zip_items(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Items side by side."""
     return Stream(UNKNOWN, pieces=tuple(arguments.positional)) if not arguments.unpacked else UNKNOWN
 
 
 @function("builtins.iter", "itertools.islice", "itertools.cycle", "builtins.reversed", "itertools.chain")
-def pass_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def pass_items(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The same items, in another order or number."""
     if dotted == "itertools.chain":
         return Stream(join_all(machine.iterate(v, None, arguments.node) for v in arguments.positional))
@@ -160,7 +160,7 @@ def pass_items(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.next")
-def next_item(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def next_item(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The next item; of a wrapped loader it is a barrier."""
     value = arguments.get(0)
     if value is None:
@@ -173,7 +173,7 @@ def next_item(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.map", "builtins.filter")
-def apply(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def apply(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function applied to each item."""
     if len(arguments.positional) < 2:
         return UNKNOWN
@@ -186,7 +186,7 @@ def apply(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque")
-def collect(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def collect(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A container of another one's items."""
     frozen = dotted == "builtins.tuple"
     value = arguments.get(0)
@@ -198,7 +198,7 @@ def collect(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
-def make_mapping(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def make_mapping(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A dict; a `defaultdict` makes what is missing."""
     keywords = {key: value for key, value in arguments.keywords.items() if key != "**"}
     if dotted == "collections.defaultdict":
@@ -235,7 +235,7 @@ def pairs_of(value: Value | None) -> dict[str, Value] | None:
 
 
 @function("builtins.sorted", "builtins.max", "builtins.min")
-def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def order(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Comparing tensors in Python reads them."""
     spelled = dotted.removeprefix("builtins.")
     values = arguments.positional
@@ -268,7 +268,7 @@ def order(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.divmod")
-def divide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def divide(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The quotient and the rest."""
     left, right = arguments.get(0) or UNKNOWN, arguments.get(1) or UNKNOWN
     parts = [machine.binary(arguments.node, op, left, right) for op in ("//", "%")]
@@ -276,7 +276,7 @@ def divide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.any", "builtins.all")
-def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def decide(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`any` and `all` ask each item for its truth."""
     spelled = dotted.removeprefix("builtins.")
     items = arguments.get(0) or NONE
@@ -287,7 +287,7 @@ def decide(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.sum")
-def add_up(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def add_up(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`sum` adds tensors on the device and reads nothing."""
     value = arguments.get(0)
     item = machine.iterate(value, None, arguments.node) if value is not None else UNKNOWN
@@ -298,7 +298,7 @@ def add_up(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.abs")
-def absolute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def absolute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The absolute value of a tensor is a tensor."""
     value = arguments.get(0)
     if value is not None and any(isinstance(o, Tensor) for o in options(value)):
@@ -307,7 +307,7 @@ def absolute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.pow")
-def power(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def power(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`pow` is the operator `**`."""
     return machine.binary(arguments.node, "**", arguments.get(0) or UNKNOWN, arguments.get(1) or UNKNOWN)
 
@@ -318,7 +318,7 @@ def is_for_other_devices(kind: str) -> bool:
 
 
 @function("builtins.isinstance")
-def is_instance(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def is_instance(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A test on a type reads nothing, and is known for tensors."""
     value, kinds = arguments.get(0), arguments.get(1)
     names = [k.dotted for k in (kinds.items or [] if isinstance(kinds, Sequence) else [kinds]) if isinstance(k, Name)]
@@ -349,7 +349,7 @@ def kind_of(value: Value | None) -> str:
 
 
 @function("builtins.getattr")
-def get_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def get_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """An attribute by its name, where the source says the name."""
     owner, name = arguments.get(0), arguments.get(1)
     if owner is not None and isinstance(name, Text) and name.const is not None:
@@ -359,7 +359,7 @@ def get_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-def replace_any(machine: Calls, holder: Instance, model: Instance) -> None:
+def replace_any(machine: Machine, holder: Instance, model: Instance) -> None:
     """Let a model stand in the place of any one inside another."""
     for name, held in list(holder.attributes.items()):
         if any(isinstance(option, Instance) and option.model for option in options(held)):
@@ -367,7 +367,7 @@ def replace_any(machine: Calls, holder: Instance, model: Instance) -> None:
 
 
 @function("builtins.setattr")
-def set_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def set_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Set an attribute by its name. A model under a name that is not known may replace any model inside the owner."""
     owner, name, value = arguments.get(0), arguments.get(1), arguments.get(2)
     if owner is not None and value is not None and isinstance(name, Text) and name.const is not None:
@@ -380,7 +380,7 @@ def set_attribute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("builtins.super")
-def parent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def parent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The next class in line."""
     owner = machine.frame.owner
     function_ = machine.frame.function
@@ -393,13 +393,13 @@ def parent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 @function(
     "builtins.type", "builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass"
 )
-def metadata(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def metadata(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What is known of an object without running anything."""
     return NUMBER if dotted != "builtins.type" else Name("builtins.type")
 
 
 @methods_of(Sequence)
-def sequence_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def sequence_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of lists, tuples and sets."""
     assert isinstance(receiver, Sequence)
     value = arguments.get(0)
@@ -435,7 +435,7 @@ def sequence_method(machine: Calls, receiver: Value, name: str, arguments: Argum
     return UNKNOWN
 
 
-def append(machine: Calls, receiver: Sequence, value: Value, *, first: bool = False) -> None:
+def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = False) -> None:
     """Add an item to a list."""
     if receiver.frozen:
         return
@@ -454,7 +454,7 @@ def append(machine: Calls, receiver: Sequence, value: Value, *, first: bool = Fa
 
 
 @methods_of(Mapping)
-def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def mapping_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of dicts."""
     assert isinstance(receiver, Mapping)
     everything = [*receiver.entries.values(), *([receiver.element] if receiver.element is not None else [])]
@@ -492,7 +492,7 @@ def mapping_method(machine: Calls, receiver: Value, name: str, arguments: Argume
 
 
 @methods_of(Text)
-def text_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def text_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`str.format` formats what it is given; `join` and the rest read nothing."""
     if name == "format":
         machine.read_each(arguments, How.FORMAT, "str.format")
@@ -511,13 +511,13 @@ def text_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
 
 
 @methods_of(Number)
-def number_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def number_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of numbers read nothing."""
     return NUMBER
 
 
 @methods_of(Stream)
-def stream_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def stream_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of iterators: progress bars among them."""
     assert isinstance(receiver, Stream)
     if name in ("set_postfix", "set_description", "set_postfix_str", "write", "update", "refresh", "close"):
@@ -525,7 +525,7 @@ def stream_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
     return UNKNOWN
 
 
-def bar_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
+def bar_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     """A progress bar formats what it shows."""
     if name in ("set_postfix", "set_postfix_str", "set_description"):
         for value in arguments.values():
@@ -534,12 +534,12 @@ def bar_method(machine: Calls, receiver: Value, name: str, arguments: Arguments)
 
 
 @methods_of(Generator)
-def generator_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def generator_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`send` and `__next__` run the generator."""
     return machine.iterate(receiver, None, arguments.node)
 
 
 @methods_of(Class)
-def class_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def class_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A method that the class inherits from a library."""
     return UNKNOWN

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.ranks import environment_value
+from xla_lint.program.domain.values import NONE, UNKNOWN, Place, Sequence, Tensor, Value, options
+from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
-from xla_lint.program.optimizers import parameters_in, reduce
-from xla_lint.program.ranks import environment_value
-from xla_lint.program.values import NONE, UNKNOWN, Place, Sequence, Tensor, Value, options
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 XM = "torch_xla.core.xla_model."
 DIST = "torch.distributed."
@@ -32,7 +31,7 @@ ON_HOST = (
 
 
 @function(*(XM + name for name in IN_GRAPH))
-def collective(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective inside the graph: it returns its result, or changes a list of tensors in place."""
     last = dotted.rpartition(".")[2]
     machine.collective(arguments.node, f"xm.{last}")
@@ -46,7 +45,7 @@ def collective(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function(*(DIST + name for name in IN_PLACE))
-def distributed(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def distributed(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective that changes its first argument in place."""
     last = dotted.rpartition(".")[2]
     machine.collective(arguments.node, f"torch.distributed.{last}")
@@ -58,14 +57,14 @@ def distributed(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function(*(DIST + name for name in ON_HOST), f"{XM}broadcast_master_param")
-def meeting(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def meeting(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective that changes no tensor in sight."""
     machine.collective(arguments.node, dotted.replace(XM, "xm."))
     return NONE
 
 
 @function(f"{XM}reduce_gradients", f"{XM}all_reduce_bucketized_gradients")
-def reduce_gradients(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def reduce_gradients(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The gradients of an optimizer, or a list of them, are reduced."""
     spelled = dotted.replace(XM, "xm.")
     machine.collective(arguments.node, spelled)
@@ -74,7 +73,7 @@ def reduce_gradients(machine: Calls, dotted: str, arguments: Arguments) -> Value
 
 
 @function(f"{XM}do_on_ordinals")
-def on_some(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def on_some(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function runs on some replicas, with host copies of its data, and a rendezvous ends the call."""
     machine.hand_over(arguments)
     machine.barrier(arguments.node, "xm.do_on_ordinals", silent=True)
@@ -82,19 +81,19 @@ def on_some(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("os.getenv", "os.environ.get")
-def environment(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def environment(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A variable of the environment."""
     return environment_value(arguments.get(0, "key") or UNKNOWN)
 
 
-def note_reduction(machine: Calls, value: Value, arguments: Arguments, spelled: str) -> None:
+def note_reduction(machine: Machine, value: Value, arguments: Arguments, spelled: str) -> None:
     """A reduction is one of gradients unless it is known to be of something else."""
     tensors = list(parameters_in(value))
     if not tensors or any(origin.gradient for tensor in tensors for origin in tensor.origins):
         reduce(machine, arguments.node, spelled)
 
 
-def change_in_place(machine: Calls, value: Value, name: str) -> None:
+def change_in_place(machine: Machine, value: Value, name: str) -> None:
     """Let device tensors hold a collective's result."""
     for option in options(value):
         for tensor in parameters_in(option):

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.datasets import ROWS
-from xla_lint.program.events import LoaderBuilt
-from xla_lint.program.library.builtin import bar_method, length
-from xla_lint.program.library.registry import function, methods_of, objects
-from xla_lint.program.machine import Arguments
-from xla_lint.program.objects import bound_to
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import LoaderBuilt
+from xla_lint.program.domain.objects import bound_to
+from xla_lint.program.domain.values import (
     MATERIALISED,
     NO_PARTS,
     NONE,
@@ -33,9 +30,12 @@ from xla_lint.program.values import (
     join_all,
     options,
 )
+from xla_lint.program.library.builtin import bar_method, length
+from xla_lint.program.library.registry import function, methods_of, objects
+from xla_lint.program.machine.machine import Arguments
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 DEVICE_LOADERS = (
     "torch_xla.distributed.parallel_loader.MpDeviceLoader",
@@ -48,7 +48,7 @@ SAMPLER = "*sampler"
 
 
 @function("torch.utils.data.DataLoader")
-def build_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A `DataLoader`, with what its batches are made of."""
     dataset = arguments.get(0, "dataset") or UNKNOWN
     collate = arguments.keywords.get("collate_fn")
@@ -81,7 +81,7 @@ def first_given(*values: Value | None) -> Value | None:
     return next((value for value in values if value is not None and value is not NONE), None)
 
 
-def is_endless(machine: Calls, dataset: Value, arguments: Arguments) -> bool:
+def is_endless(machine: Machine, dataset: Value, arguments: Arguments) -> bool:
     """True where a batch sampler decides what a batch is, or where the dataset yields rows for ever."""
     if "batch_sampler" in arguments.keywords:
         return True
@@ -90,7 +90,7 @@ def is_endless(machine: Calls, dataset: Value, arguments: Arguments) -> bool:
     return any(isinstance(loop.test, nodes.Const) and loop.test.value for loop in loops)
 
 
-def rows_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> int | None:
+def rows_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> int | None:
     """How many rows a dataset has, where the source says so."""
     if not isinstance(dataset, (Instance, Sequence, Tensor)):
         return None
@@ -100,7 +100,7 @@ def rows_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> int | None:
     return None
 
 
-def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: Arguments) -> Value:
+def batch_of(machine: Machine, dataset: Value, collate: Value | None, arguments: Arguments) -> Value:
     """What a loader yields: what the collate function makes, or the dataset's items stacked, on the host."""
     if collate is not None and collate is not NONE:
         for option in options(collate):
@@ -121,7 +121,7 @@ def batch_of(machine: Calls, dataset: Value, collate: Value | None, arguments: A
     return on_host(row_of(machine, dataset, arguments.node), stacked=True)
 
 
-def row_of(machine: Calls, dataset: Value, node: nodes.NodeNG) -> Value:
+def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
     """One item of a dataset."""
     if isinstance(dataset, Choice):
         return join_all([row_of(machine, option, node) for option in dataset.options])
@@ -198,7 +198,7 @@ def wrap(value: Value, node: nodes.NodeNG) -> Loader:
 
 
 @function(*DEVICE_LOADERS)
-def wrap_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def wrap_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A device loader around a host loader."""
     given = options(arguments.get(0, "loader") or UNKNOWN)
     wrapped = [wrap(o, arguments.node) for o in given if isinstance(o, Loader)] or [wrap(given[0], arguments.node)]
@@ -209,7 +209,7 @@ def wrap_loader(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @methods_of(Loader)
-def loader_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def loader_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`per_device_loader` gives the wrapped loader; progress bars around loaders are seen through."""
     assert isinstance(receiver, Loader)
     if name == "per_device_loader":
@@ -222,7 +222,7 @@ def loader_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
 
 
 @objects("torch.utils.data.")
-def dataset_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def dataset_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Constructors of the library's datasets, inherited or not; their methods are host work."""
     assert isinstance(receiver, Instance)
     if name == "__init__" and receiver.library == "torch.utils.data.TensorDataset":
@@ -238,7 +238,7 @@ def fill_tensor_dataset(dataset: Instance, arguments: Arguments) -> None:
 
 
 @function("torchvision.datasets.")
-def build_torchvision_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_torchvision_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A dataset of torchvision, whose size is known for some."""
     made = Instance(None, dotted, node=arguments.node)
     sizes = ROWS.get(dotted.rpartition(".")[2])
@@ -249,7 +249,7 @@ def build_torchvision_dataset(machine: Calls, dotted: str, arguments: Arguments)
 
 
 @function("torch.utils.data.")
-def build_dataset(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A dataset or sampler of the library, or a function on datasets."""
     last = dotted.rpartition(".")[2]
     if last == "random_split":

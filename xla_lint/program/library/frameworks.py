@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How
-from xla_lint.program.library.builtin import bar_method
-from xla_lint.program.library.networks import model_method
-from xla_lint.program.library.registry import function, objects
-from xla_lint.program.machine import Arguments
-from xla_lint.program.ranks import QUESTIONS, RANK
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import How
+from xla_lint.program.domain.ranks import QUESTIONS, RANK
+from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     TEXT,
@@ -26,9 +22,13 @@ from xla_lint.program.values import (
     Tensor,
     Value,
 )
+from xla_lint.program.library.builtin import bar_method
+from xla_lint.program.library.networks import model_method
+from xla_lint.program.library.registry import function, objects
+from xla_lint.program.machine.machine import Arguments
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 DATASETS = "datasets."
 SAME_ROWS = frozenset({"shuffle", "sort", "with_format", "with_transform", "remove_columns", "rename_column"})
@@ -39,7 +39,7 @@ BOARD = "torch.utils.tensorboard.SummaryWriter"
 
 
 @function("tqdm.tqdm", "tqdm.trange", "rich.progress.track", "tqdm.rich.tqdm")
-def progress(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def progress(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A progress bar yields what it is given."""
     if dotted.endswith("trange"):
         return Stream(NUMBER, counted=True)
@@ -50,25 +50,25 @@ def progress(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @objects("tqdm.tqdm", "tqdm.trange")
-def progress_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def progress_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A progress bar formats what it shows."""
     return bar_method(machine, receiver, name, arguments)
 
 
 @function("tqdm.tqdm.write")
-def progress_write(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def progress_write(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A line beside the bar."""
     return bar_method(machine, NONE, "set_postfix", arguments)
 
 
 @function(BOARD, "tensorboardX.SummaryWriter", "torch_xla.test.test_utils.get_summary_writer")
-def board(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def board(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A TensorBoard writer."""
     return Instance(None, BOARD, node=arguments.node)
 
 
 @objects(BOARD)
-def board_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def board_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A writer reads what it writes."""
     if name.startswith("add_") and name not in ("add_graph", "add_text", "add_hparams"):
         machine.read_each(arguments, How.FORMAT, f".{name}()", first=1, materialises=True)
@@ -76,7 +76,7 @@ def board_method(machine: Calls, receiver: Value, name: str, arguments: Argument
 
 
 @function("wandb.log", "mlflow.log_metric", "mlflow.log_metrics")
-def track(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def track(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A tracker reads what it is given."""
     for value in arguments.positional:
         machine.read(arguments.node, None, value, How.FORMAT, dotted, materialises=True)
@@ -84,13 +84,13 @@ def track(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("wandb.init")
-def start_tracking(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def start_tracking(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A run, whose `log` is the module's."""
     return Instance(None, "wandb.Run", node=arguments.node)
 
 
 @objects("wandb.Run")
-def run_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def run_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A run's methods."""
     return track(machine, "wandb.log", arguments) if name == "log" else UNKNOWN
 
@@ -99,7 +99,7 @@ def run_method(machine: Calls, receiver: Value, name: str, arguments: Arguments)
 
 
 @function("transformers.")
-def build_transformers(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Tokenizers and models by their `from_pretrained`, and the library's other classes."""
     parts = dotted.split(".")
     name = parts[1]
@@ -129,13 +129,13 @@ def build_transformers(machine: Calls, dotted: str, arguments: Arguments) -> Val
 
 @function("transformers.utils.is_torch_xla_available", "transformers.utils.is_torch_tpu_available",
           "accelerate.utils.is_torch_xla_available", "accelerate.utils.is_xla_available")  # fmt: skip
-def available(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """True in an XLA program."""
     return Number(True)
 
 
 @objects(TOKENIZER)
-def tokenizer_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def tokenizer_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A tokenizer gives host tensors."""
     if name in ("__call__", "pad", "encode_plus", "batch_encode_plus", "encode"):
         return Mapping({}, Tensor(Place.HOST))
@@ -143,7 +143,7 @@ def tokenizer_method(machine: Calls, receiver: Value, name: str, arguments: Argu
 
 
 @objects("transformers.")
-def transformers_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def transformers_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of other objects of the library."""
     if name == "__init__":
         return NONE
@@ -154,7 +154,7 @@ def transformers_method(machine: Calls, receiver: Value, name: str, arguments: A
 
 
 @objects("transformers.PreTrainedModel")
-def pretrained_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def pretrained_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Generation gives tensors where the model is; the rest is any model's."""
     assert isinstance(receiver, Instance)
     if name == "generate":
@@ -166,7 +166,7 @@ def pretrained_method(machine: Calls, receiver: Value, name: str, arguments: Arg
 
 
 @objects("lightning.LightningModule")
-def lightning_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def lightning_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`self.log` shows a value in the progress bar, or accumulates it on the device."""
     if name in ("log", "log_dict"):
         shown = arguments.keywords.get("prog_bar")
@@ -184,7 +184,7 @@ def lightning_method(machine: Calls, receiver: Value, name: str, arguments: Argu
 
 
 @objects(DATASETS)
-def derived_dataset(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def derived_dataset(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A dataset of Hugging Face made from another one: how many rows it has is known after `select`."""
     assert isinstance(receiver, Instance)
     machine.hand_over(arguments)
@@ -203,14 +203,14 @@ def chosen_rows(indices: Value | None) -> Value:
 
 
 @function("lightning.", DATASETS, "evaluate.")
-def framework(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def framework(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Objects of a framework that runs the loops itself."""
     machine.hand_over(arguments)
     return Instance(None, dotted, node=arguments.node)
 
 
 @objects("lightning.", "evaluate.")
-def framework_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def framework_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A framework calls the functions it is given again and again."""
     if name == "__init__":
         return NONE

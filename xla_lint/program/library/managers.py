@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Autocast
-from xla_lint.program.names import is_foreign
-from xla_lint.program.values import UNKNOWN, Device, Instance, Place, Text, Value, options
+from xla_lint.program.domain.events import Autocast
+from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Place, Text, Value, options
+from xla_lint.program.syntax.names import is_foreign
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled"})
 BARRIERS_AT_EXIT = frozenset({"torch_xla.step", "torch_xla.debug.profiler.StepTrace"})
 
 
-def enter(machine: Calls, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+def enter(machine: Machine, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
     """Run the body of a `with` statement under a context manager that the project does not define."""
     library = manager.library if isinstance(manager, Instance) else ""
     devices = [option for option in options(manager) if isinstance(option, Device)]

@@ -6,24 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import How, Transfer
-from xla_lint.program.library.registry import function, objects, place_named
-from xla_lint.program.library.torch_functions import compute
-from xla_lint.program.machine import Arguments, device_tensors, place_of
-from xla_lint.program.optimizers import (
-    DEPTH,
-    STEP_HOOKS,
-    add_step_hook,
-    clip,
-    inside,
-    is_assumed,
-    move_parameters,
-    parameter_of,
-    parameters_in,
-    reduce,
-    step,
-)
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import How, Transfer
+from xla_lint.program.domain.values import (
     FACT,
     NONE,
     NUMBER,
@@ -44,9 +28,25 @@ from xla_lint.program.values import (
     options,
     tensors_in,
 )
+from xla_lint.program.library.optimizers import (
+    DEPTH,
+    STEP_HOOKS,
+    add_step_hook,
+    clip,
+    inside,
+    is_assumed,
+    move_parameters,
+    parameter_of,
+    parameters_in,
+    reduce,
+    step,
+)
+from xla_lint.program.library.registry import function, objects, place_named
+from xla_lint.program.library.torch_functions import compute
+from xla_lint.program.machine.machine import Arguments, device_tensors, place_of
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
 WAITING = "*hook "
@@ -60,7 +60,7 @@ CHAINING = frozenset({"requires_grad_", "half", "float", "bfloat16", "double", "
 
 
 @function("torch.nn.")
-def build_module(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A library module, a parameter, or a utility of `torch.nn`."""
     last = dotted.rpartition(".")[2]
     if dotted.startswith("torch.nn.functional."):
@@ -95,14 +95,14 @@ QUESTIONS = frozenset({"list_models", "get_weight", "get_model_weights", "get_mo
 
 
 @function("torchvision.models.", "timm.create_model")
-def build_vision_model(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_vision_model(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A model of torchvision or timm, on the host."""
     if "_Weights" in dotted or dotted.rpartition(".")[2] in QUESTIONS:
         return UNKNOWN
     return Instance(None, VISION, model=True, node=arguments.node)
 
 
-def fill(machine: Calls, container: Instance, arguments: Arguments) -> None:
+def fill(machine: Machine, container: Instance, arguments: Arguments) -> None:
     """Note what a container is built from: each module under its number, and under `*` what stands for any of them."""
     modules, known = contents(machine, arguments)
     places = {module.place for module in modules}
@@ -117,7 +117,7 @@ def fill(machine: Calls, container: Instance, arguments: Arguments) -> None:
         container.place = place
 
 
-def add(machine: Calls, container: Instance, value: Value) -> None:
+def add(machine: Machine, container: Instance, value: Value) -> None:
     """Note what is added to a container later. In a loop the modules of all turns are one."""
     last = container.attributes.get("*")
     numbers = sum(name.isdigit() for name in container.attributes)
@@ -135,7 +135,7 @@ def add(machine: Calls, container: Instance, value: Value) -> None:
         machine.store.put(container.attributes, "*", module)
 
 
-def contents(machine: Calls, arguments: Arguments) -> tuple[list[Instance], bool]:
+def contents(machine: Machine, arguments: Arguments) -> tuple[list[Instance], bool]:
     """The modules that a container is given, and whether these are surely all."""
     found: list[Value] = []
     for value in arguments.positional:
@@ -153,7 +153,7 @@ def contents(machine: Calls, arguments: Arguments) -> tuple[list[Instance], bool
     return modules, not hidden and all(isinstance(v, Instance) and v.model and v.node is not None for v in found)
 
 
-def utility(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def utility(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Gradient clipping stays on the device; its result is the norm. Padding keeps its operands' place."""
     if "clip_grad" in dotted:
         clip(machine, arguments.node, dotted.rpartition(".")[2])
@@ -176,7 +176,7 @@ def parameters_place(value: Value | None) -> Place:
     return place_of(tensors) if tensors else Place.UNKNOWN
 
 
-def register_hook(machine: Calls, model: Instance, arguments: Arguments) -> Value:
+def register_hook(machine: Machine, model: Instance, arguments: Arguments) -> Value:
     """A function that runs with the model: it is given the model, and what goes in and out."""
     function = arguments.get(0, "hook")
     if isinstance(function, Function) and model.place is not Place.DEVICE and model.node is not None:
@@ -189,7 +189,7 @@ def register_hook(machine: Calls, model: Instance, arguments: Arguments) -> Valu
     return UNKNOWN
 
 
-def run_waiting_hooks(machine: Calls, model: Instance) -> None:
+def run_waiting_hooks(machine: Machine, model: Instance) -> None:
     """Run the hooks that a model was given before it moved to the device."""
     for name, hook in list(model.attributes.items()):
         if name.startswith(WAITING) and isinstance(hook, Function):
@@ -199,7 +199,7 @@ def run_waiting_hooks(machine: Calls, model: Instance) -> None:
 
 
 @objects("torch.nn.", "torch.compile", "transformers.PreTrainedModel")
-def model_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def model_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of a model, and calling it where its `forward` is not in sight."""
     assert isinstance(receiver, Instance)
     if name == "__init__":
@@ -280,7 +280,7 @@ def models_of(parameters: Value) -> set[Instance]:
     return {model for value in inner for model in models_of(value)}
 
 
-def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True, depth: int = DEPTH) -> None:
+def place_model(machine: Machine, model: Instance, place: Place, sure: bool = True, depth: int = DEPTH) -> None:
     """Move a model and the models inside it."""
     machine.store.assign(model, "place", place)
     if place is Place.DEVICE:
@@ -296,14 +296,14 @@ def place_model(machine: Calls, model: Instance, place: Place, sure: bool = True
             machine.store.put(model.attributes, name, value.like(place=place))
 
 
-def set_mode(machine: Calls, model: Instance, mode: Value, depth: int = DEPTH) -> None:
+def set_mode(machine: Machine, model: Instance, mode: Value, depth: int = DEPTH) -> None:
     """Set a model, and the models inside it, to train or not."""
     machine.store.put(model.attributes, "training", mode)
     for inner in inside(model) if depth else ():
         set_mode(machine, inner, mode, depth - 1)
 
 
-def run_model(machine: Calls, model: Instance, arguments: Arguments) -> Value:
+def run_model(machine: Machine, model: Instance, arguments: Arguments) -> Value:
     """The output of a model whose `forward` is not in sight: tensors, on the device if an input or the model is."""
     tensors = [t for value in arguments.values() for t in tensors_in(value, 2)]
     place = place_of(tensors) if tensors else Place.UNKNOWN
@@ -343,7 +343,7 @@ def chain_of(model: Instance) -> list[Instance]:
     return chain if any(module.cls is not None or chain_of(module) for module in chain) else []
 
 
-def run_chain(machine: Calls, chain: list[Instance], arguments: Arguments) -> Value:
+def run_chain(machine: Machine, chain: list[Instance], arguments: Arguments) -> Value:
     """The output of modules of which each takes what the one before gives."""
     before, machine.in_forward = machine.in_forward, True
     given = arguments
@@ -354,14 +354,14 @@ def run_chain(machine: Calls, chain: list[Instance], arguments: Arguments) -> Va
 
 
 @function("torch.optim.", "torch_xla.amp.syncfree.")
-def build_optimizer(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_optimizer(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """An optimizer or a schedule."""
     parameters = arguments.get(0, "params")
     return Instance(None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node)
 
 
 @objects("torch.optim.", "torch_xla.amp.syncfree.")
-def optimizer_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def optimizer_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Methods of an optimizer or a schedule."""
     assert isinstance(receiver, Instance)
     scheduler = "lr_scheduler" in receiver.library
@@ -407,21 +407,21 @@ def optimizer_place(optimizer: Instance) -> Place:
 
 
 @objects("torch.distributions.")
-def distribution_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def distribution_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A distribution's methods give tensors where its parameters live."""
     assert isinstance(receiver, Instance)
     return machine.derived(arguments.node, [*receiver.attributes.values(), *arguments.values()])
 
 
 @function("torch.distributions.kl_divergence")
-def divergence(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def divergence(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The divergence of two distributions lives where their parameters do."""
     held = [tensor for value in arguments.values() for tensor in tensors_in(value)]
     return machine.derived(arguments.node, held)
 
 
 @function("torch.distributions.")
-def build_distribution(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def build_distribution(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A distribution over tensors."""
     parameters: dict[str, Value] = {
         str(position): value for position, value in enumerate(arguments.values()) if isinstance(value, Tensor)

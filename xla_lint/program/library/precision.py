@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Autocast
-from xla_lint.program.library.registry import function, objects
-from xla_lint.program.optimizers import clip, step
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import Autocast
+from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
@@ -21,10 +19,11 @@ from xla_lint.program.values import (
     Value,
     options,
 )
+from xla_lint.program.library.optimizers import clip, step
+from xla_lint.program.library.registry import function, objects
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 AUTOCAST = "torch.autocast"
 CUDA_AUTOCAST = "torch.cuda.amp.autocast"
@@ -33,7 +32,7 @@ XLA_SCALER = "torch_xla.amp.GradScaler"
 
 
 @function(AUTOCAST, "torch.amp.autocast", CUDA_AUTOCAST)
-def autocast(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def autocast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A region of mixed precision for one kind of device."""
     cuda = dotted == CUDA_AUTOCAST
     kind = Text("cuda") if cuda else arguments.get(0, "device_type")
@@ -46,7 +45,7 @@ def autocast(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @objects(AUTOCAST)
-def decorate(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def decorate(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """The region as a decorator."""
     assert isinstance(receiver, Instance)
     value = arguments.get(0)
@@ -59,14 +58,14 @@ def decorate(machine: Calls, receiver: Value, name: str, arguments: Arguments) -
 
 
 @function(SCALER, "torch.cuda.amp.GradScaler", XLA_SCALER)
-def scaler(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def scaler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A gradient scaler."""
     library = XLA_SCALER if dotted == XLA_SCALER else SCALER
     return Instance(None, library, dict(arguments.keywords), node=arguments.node)
 
 
 @objects(SCALER, XLA_SCALER)
-def scaler_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def scaler_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A scaler multiplies losses, and steps an optimizer if the gradients are finite."""
     value = arguments.get(0) or UNKNOWN
     if name == "scale":

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from xla_lint.knowledge.runtime_calls import initialises
-from xla_lint.program.events import Backward, LibraryCall
-from xla_lint.program.library.managers import enter
-from xla_lint.program.machine import device_tensors
-from xla_lint.program.names import is_foreign
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import Backward, LibraryCall
+from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Device,
@@ -24,17 +21,19 @@ from xla_lint.program.values import (
     Value,
     options,
 )
+from xla_lint.program.library.managers import enter
+from xla_lint.program.machine.machine import device_tensors
+from xla_lint.program.syntax.names import is_foreign
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.loops import Loop
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 T = TypeVar("T")
-Handler = Callable[["Calls", str, "Arguments"], Value]
-MethodHandler = Callable[["Calls", Value, str, "Arguments"], "Value | None"]
+Handler = Callable[["Machine", str, "Arguments"], Value]
+MethodHandler = Callable[["Machine", Value, str, "Arguments"], "Value | None"]
 
 _FUNCTIONS: dict[str, Handler] = {}
 _PREFIXES: dict[str, Handler] = {}
@@ -85,7 +84,7 @@ def objects(*prefixes: str) -> Callable[[MethodHandler], MethodHandler]:
     return register
 
 
-def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The result of calling something outside the project."""
     if not dotted.startswith(QUIET) or (dotted.startswith("numpy.") and device_tensors(arguments.values())):
         machine.emit(
@@ -110,7 +109,7 @@ def call_library(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
+def call_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that the project does not define."""
     target = arguments.keywords.get("device") or (arguments.get(0) if name == "to" else None)
     placing = receiver is UNKNOWN or isinstance(receiver, Tensor) or (isinstance(receiver, Instance) and receiver.model)
@@ -162,7 +161,7 @@ def call_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
     return result if result is not None else _unknown_method(machine, receiver, name, arguments)
 
 
-def _unknown_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value:
+def _unknown_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     machine.hand_over(arguments)
     if name in HARMLESS:
         return UNKNOWN
@@ -172,12 +171,12 @@ def _unknown_method(machine: Calls, receiver: Value, name: str, arguments: Argum
     return UNKNOWN
 
 
-def enter_library(machine: Calls, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+def enter_library(machine: Machine, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
     """Run the body of a `with` statement under a library's context manager."""
     enter(machine, manager, body, node)
 
 
-def iterate_library(machine: Calls, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
+def iterate_library(machine: Machine, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
     """What iterating a library object yields."""
     inside = value.attributes.get("*")
     if inside is not None:
@@ -198,7 +197,7 @@ def _prefix(dotted: str, table: dict[str, T]) -> T | None:
     return None
 
 
-def reaches(machine: Calls, target: Value | None) -> bool:
+def reaches(machine: Machine, target: Value | None) -> bool:
     """Whether making or moving something to a device initialises the XLA runtime, which naming the device does not.
 
     A device that was asked for by a call of torch_xla has initialised it already.

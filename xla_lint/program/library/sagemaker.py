@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.values import Instance, Value
 from xla_lint.program.library.registry import function
-from xla_lint.program.values import Instance, Value
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 
 @function(
@@ -17,6 +16,6 @@ if TYPE_CHECKING:
     "sagemaker.huggingface.TrainingCompilerConfig",
     "sagemaker.tensorflow.TrainingCompilerConfig",
 )
-def compiler_config(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def compiler_config(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The Training Compiler's configuration; an estimator takes that of its own package alone."""
     return Instance(None, dotted, dict(arguments.keywords), node=arguments.node)

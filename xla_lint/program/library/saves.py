@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.contents import place_in
-from xla_lint.program.events import Save
+from xla_lint.program.domain.contents import place_in
+from xla_lint.program.domain.events import Save
+from xla_lint.program.domain.values import NONE, UNKNOWN, Value, tensors_in
 from xla_lint.program.library.registry import function
-from xla_lint.program.machine import source_of
-from xla_lint.program.values import NONE, UNKNOWN, Value, tensors_in
+from xla_lint.program.machine.machine import source_of
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 SAVES = {
     "torch.save": ("torch.save", "obj"),
@@ -24,7 +23,7 @@ SAVES = {
 
 
 @function(*SAVES)
-def save(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Values are saved."""
     spelled, parameter = SAVES[dotted]
     value, node = arguments.get(0, parameter) or UNKNOWN, arguments.node_of(0, parameter)

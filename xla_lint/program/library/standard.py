@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How
-from xla_lint.program.library.builtin import DATA
-from xla_lint.program.library.registry import function, methods_of, objects
-from xla_lint.program.machine import Arguments
-from xla_lint.program.objects import DEFAULT, SINGLE_DISPATCH
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import How
+from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH
+from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     TEXT,
@@ -32,11 +29,14 @@ from xla_lint.program.values import (
     Value,
     choose,
 )
+from xla_lint.program.library.builtin import DATA
+from xla_lint.program.library.registry import function, methods_of, objects
+from xla_lint.program.machine.machine import Arguments
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 RANDOM = Number(traits=frozenset({Trait.RANDOM}))
 CLOCK = Number(traits=frozenset({Trait.CLOCK}))
@@ -49,7 +49,7 @@ DRAWS = frozenset(
 
 
 @function("math.")
-def mathematics(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def mathematics(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Functions of `math` read tensors."""
     if machine.read_each(arguments, How.VALUE, f"{dotted}()"):
         return DATA
@@ -58,13 +58,13 @@ def mathematics(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("time.")
-def clock(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def clock(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A clock's number."""
     return CLOCK if dotted.rpartition(".")[2] in ("time", "perf_counter", "monotonic", "process_time") else NUMBER
 
 
 @function("random.", "numpy.random.")
-def draw(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def draw(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A random number drawn on the host, or the generator that draws it."""
     last = dotted.rpartition(".")[2]
     if last in ("choice", "choices", "sample"):
@@ -74,12 +74,12 @@ def draw(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return drawn(machine) if last in DRAWS else UNKNOWN
 
 
-def drawn(machine: Calls) -> Number:
+def drawn(machine: Machine) -> Number:
     """A number drawn here: inside loops it is another one in each turn."""
     return Number(None, frozenset(machine.loops), RANDOM.traits)
 
 
-def drawn_item(machine: Calls, arguments: Arguments) -> Value:
+def drawn_item(machine: Machine, arguments: Arguments) -> Value:
     """An item drawn from a collection: a number that changes, or any other value that is as good as the next."""
     source = arguments.get(0)
     item = machine.iterate(source, None, arguments.node) if source is not None else UNKNOWN
@@ -87,7 +87,7 @@ def drawn_item(machine: Calls, arguments: Arguments) -> Value:
 
 
 @objects("random.Random")
-def draw_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def draw_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A number drawn from a generator object."""
     if name in ("choice", "choices", "sample"):
         return drawn_item(machine, arguments)
@@ -95,26 +95,26 @@ def draw_method(machine: Calls, receiver: Value, name: str, arguments: Arguments
 
 
 @function("numpy.")
-def array(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def array(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """NumPy refuses tensors on the device: nothing is read. Given a rank, it may load a part of the data."""
     machine.hand_over(arguments)
     return NUMBER if dotted.rpartition(".")[2] in ("mean", "sum", "sqrt", "log", "exp", "ceil", "prod") else UNKNOWN
 
 
 @function("logging.getLogger", "accelerate.logging.get_logger", "transformers.utils.logging.get_logger")
-def logger(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def logger(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A logger; without a name, the root's."""
     return Logger() if arguments.positional or arguments.keywords else machine.root_logger
 
 
 @function(*(f"logging.{name}" for name in (*LEVELS, "log")))
-def log_to_root(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def log_to_root(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A message to the root logger."""
     return logger_method(machine, machine.root_logger, dotted.rpartition(".")[2], arguments) or NONE
 
 
 @function("logging.basicConfig")
-def configure(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def configure(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Importing torch_xla leaves a root handler, so that this call does nothing unless it is forced."""
     forced = arguments.keywords.get("force")
     if isinstance(forced, Number) and forced.const:
@@ -123,7 +123,7 @@ def configure(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @methods_of(Logger)
-def logger_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def logger_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Logging formats its arguments if the level is on."""
     assert isinstance(receiver, Logger)
     if name == "setLevel":
@@ -151,7 +151,7 @@ def level_of(value: Value | None) -> int:
 
 
 @function("copy.copy", "copy.deepcopy")
-def duplicate(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def duplicate(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A copy is another object of the same kind; a deep one has modules of its own."""
     value = arguments.get(0)
     if isinstance(value, Instance):
@@ -169,7 +169,7 @@ def copied(value: Instance, node: nodes.NodeNG, depth: int) -> Instance:
 
 
 @function("collections.namedtuple")
-def named_tuple(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def named_tuple(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A class with fields."""
     spec = arguments.get(1, "field_names")
     fields: list[str] = []
@@ -181,20 +181,20 @@ def named_tuple(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("types.SimpleNamespace", "argparse.Namespace")
-def namespace(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def namespace(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """An object with these attributes."""
     return Instance(None, dotted, {k: v for k, v in arguments.keywords.items() if k != "**"}, node=arguments.node)
 
 
 @function("dataclasses.field")
-def field(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def field(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A dataclass field's default."""
     default = arguments.keywords.get("default")
     return default if default is not None else Instance(None, "dataclasses.field", dict(arguments.keywords))
 
 
 @function("dataclasses.replace", "copy.replace")
-def replaced(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def replaced(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """An object like another one, but for some attributes."""
     value = arguments.get(0)
     if not isinstance(value, Instance):
@@ -204,7 +204,7 @@ def replaced(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("functools.partial")
-def partial(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def partial(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function with some arguments bound."""
     inner, *first = arguments.positional or [UNKNOWN]
     if isinstance(inner, Choice):
@@ -221,7 +221,7 @@ def partial(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @objects("functools.partial")
-def call_partial(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def call_partial(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Call a function with some arguments bound."""
     assert isinstance(receiver, Instance)
     if name != "__call__":
@@ -241,7 +241,7 @@ def call_partial(machine: Calls, receiver: Value, name: str, arguments: Argument
 
 
 @objects(SINGLE_DISPATCH)
-def dispatch(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def dispatch(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A tensor goes to what is registered for tensors, else to the first function; where others go is unknown."""
     assert isinstance(receiver, Instance)
     first, second = arguments.get(0), arguments.get(1)
@@ -254,32 +254,32 @@ def dispatch(machine: Calls, receiver: Value, name: str, arguments: Arguments) -
 
 
 @function("functools.wraps", "functools.lru_cache", "functools.cache", "functools.update_wrapper")
-def transparent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def transparent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A decorator that leaves the function what it is."""
     return Name("functools.identity")
 
 
 @function("functools.identity")
-def identity(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def identity(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What it is given."""
     return arguments.get(0) or UNKNOWN
 
 
 @function("operator.index")
-def index(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def index(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A tensor used as an index is read."""
     machine.read(arguments.node, arguments.node_of(0), arguments.get(0) or NONE, How.VALUE, "operator.index()")
     return NUMBER
 
 
 @function("itertools.count")
-def endless_count(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def endless_count(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Numbers without end."""
     return Stream(NUMBER, counted=True)
 
 
 @function("statistics.", "pickle.dump", "pickle.dumps", "json.dumps", "json.dump")
-def consume(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def consume(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What asks tensors for their values."""
     for value in arguments.positional[:1]:
         machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()", materialises=True)

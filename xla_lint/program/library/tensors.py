@@ -20,22 +20,16 @@ from xla_lint.knowledge.operations import (
     SIZES_FROM_ARGUMENTS,
     UNDIFFERENTIABLE,
 )
-from xla_lint.program.events import Backward, DataShape, How, Transfer
-from xla_lint.program.expressions import SHAPE
-from xla_lint.program.library import autograd
-from xla_lint.program.library.builtin import data_number
-from xla_lint.program.library.registry import methods_of, place_named
-from xla_lint.program.library.standard import drawn
-from xla_lint.program.machine import device_tensors
-from xla_lint.program.objects import model_on_device
-from xla_lint.program.state import Gradients
-from xla_lint.program.uses import MODEL_METHODS
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import Backward, DataShape, How, Transfer
+from xla_lint.program.domain.objects import model_on_device
+from xla_lint.program.domain.state import Gradients
+from xla_lint.program.domain.values import (
     FETCHED,
     MATERIALISED,
     NO_PARTS,
     NONE,
     NUMBER,
+    SHAPE,
     TEXT,
     UNKNOWN,
     Device,
@@ -48,10 +42,15 @@ from xla_lint.program.values import (
     Tensor,
     Value,
 )
+from xla_lint.program.library import autograd
+from xla_lint.program.library.builtin import data_number
+from xla_lint.program.library.registry import methods_of, place_named
+from xla_lint.program.library.standard import drawn
+from xla_lint.program.machine.machine import device_tensors
+from xla_lint.program.syntax.uses import MODEL_METHODS
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
-    from xla_lint.program.machine import Arguments
+    from xla_lint.program.machine.machine import Arguments, Machine
 
 NOT_SIZES = frozenset({"value", "fill_value", "mode", "dtype", "device", "input"})
 """Keywords of operations that take sizes which are no sizes themselves."""
@@ -59,7 +58,7 @@ KIND_NAMES = {"bool": Kind.BOOL, "long": Kind.INT, "int": Kind.INT, "int64": Kin
 
 
 @methods_of(Tensor)
-def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def tensor_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """The result of a tensor's method."""
     assert isinstance(receiver, Tensor)
     node = arguments.node
@@ -109,7 +108,7 @@ def tensor_method(machine: Calls, receiver: Value, name: str, arguments: Argumen
 
 
 def operation(
-    machine: Calls, name: str, operands: list[Value], arguments: Arguments, receiver: Tensor | None = None
+    machine: Machine, name: str, operands: list[Value], arguments: Arguments, receiver: Tensor | None = None
 ) -> Value:
     """The result of an operation on tensors, given as a method or as a function of `torch`."""
     node = arguments.node
@@ -160,7 +159,7 @@ def is_data_shaped(name: str, numbers: list[Value], arguments: Arguments) -> boo
     return False
 
 
-def _report_numbers(machine: Calls, name: str, numbers: list[Value], arguments: Arguments) -> None:
+def _report_numbers(machine: Machine, name: str, numbers: list[Value], arguments: Arguments) -> None:
     call = arguments.node
     if name in BAKED_ARGUMENTS:
         keywords = BAKED_ARGUMENTS[name]
@@ -216,7 +215,7 @@ def host_copy(tensor: Tensor) -> Tensor:
     return tensor.like(place=Place.HOST, born=MATERIALISED, sites=frozenset(), parts=frozenset({FETCHED}))
 
 
-def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> Value:
+def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value:
     """`.to(...)`: another place reads or transfers, another dtype computes."""
     node = arguments.node
     subject = getattr(getattr(node, "func", None), "expr", None)
@@ -247,7 +246,7 @@ def move(machine: Calls, receiver: Tensor, name: str, arguments: Arguments) -> V
     return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
 
 
-def backward(machine: Calls, receiver: Tensor, arguments: Arguments) -> Value:
+def backward(machine: Machine, receiver: Tensor, arguments: Arguments) -> Value:
     """The backward pass: it uses up the history of running totals, and makes a loop a training loop."""
     machine.emit(Backward(arguments.node, machine.context, receiver))
     machine.spent |= set(receiver.sites)

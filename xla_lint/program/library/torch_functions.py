@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
-from xla_lint.program.events import How
-from xla_lint.program.index import last_name
-from xla_lint.program.library.registry import function, objects, place_named
-from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
-from xla_lint.program.machine import Arguments, device_tensors, source_of
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import How
+from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
@@ -32,11 +28,15 @@ from xla_lint.program.values import (
     options,
     tensors_in,
 )
+from xla_lint.program.library.registry import function, objects, place_named
+from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
+from xla_lint.program.machine.machine import Arguments, device_tensors, source_of
+from xla_lint.program.syntax.index import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
 MODES = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled"})
@@ -48,14 +48,14 @@ QUIET_FUNCTIONS = frozenset(
 
 
 @function("torch.device")
-def device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A device by its name."""
     place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"))
     return Device(place if place is not None else Place.UNKNOWN)
 
 
 @function("torch.set_default_device")
-def set_default_device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def set_default_device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What is made from here on lives on this device."""
     given = options(arguments.get(0, "device") or UNKNOWN)
     places = {place_named(option) for option in given}
@@ -66,13 +66,13 @@ def set_default_device(machine: Calls, dotted: str, arguments: Arguments) -> Val
 
 
 @function(*MODES, "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
-def mode(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def mode(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A context manager of torch; `no_grad()(f)` decorates too."""
     return Instance(None, dotted, node=arguments.node)
 
 
 @objects("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled")
-def mode_as_decorator(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def mode_as_decorator(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A mode used as a decorator."""
     assert isinstance(receiver, Instance)
     value = arguments.get(0)
@@ -86,13 +86,13 @@ def mode_as_decorator(machine: Calls, receiver: Value, name: str, arguments: Arg
     "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.is_initialized",
     "torch.cuda.is_bf16_supported", "torch.cuda.device_count",
 )  # fmt: skip
-def absent(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def absent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """False, or none, on an XLA machine."""
     return Number(0 if dotted.endswith("count") else False, traits=frozenset({Trait.FACT}))
 
 
 @function("torch.compile", "torch.jit.script", "torch.jit.trace")
-def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A compiled function runs its own graphs."""
     backend = arguments.keywords.get("backend")
     value = arguments.get(0, "model")
@@ -105,13 +105,13 @@ def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("torch.load")
-def load(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def load(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What a file holds is unknown."""
     return UNKNOWN
 
 
 @function("torch.")
-def compute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def compute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Any other function of torch: a factory, or an operation on its arguments."""
     if dotted.startswith("torch.utils.data."):
         return UNKNOWN
@@ -149,7 +149,7 @@ def compute(machine: Calls, dotted: str, arguments: Arguments) -> Value:
     return result
 
 
-def _other(machine: Calls, dotted: str, name: str, arguments: Arguments) -> Value:
+def _other(machine: Machine, dotted: str, name: str, arguments: Arguments) -> Value:
     if dotted.startswith("torch.nn.init."):
         return arguments.get(0) or UNKNOWN
     if dotted.startswith("torch.Tensor.") and arguments.positional:
@@ -169,7 +169,7 @@ def _other(machine: Calls, dotted: str, name: str, arguments: Arguments) -> Valu
     return Instance(None, dotted, node=arguments.node) if name[:1].isupper() else UNKNOWN
 
 
-def make(machine: Calls, name: str, arguments: Arguments) -> Value:
+def make(machine: Machine, name: str, arguments: Arguments) -> Value:
     """A tensor made from numbers."""
     node = arguments.node
     named = place_named(arguments.keywords.get("device"))
@@ -224,7 +224,7 @@ def sized(name: str, sizes: list[Value]) -> list[Value]:
     return sizes
 
 
-def _from_values(machine: Calls, name: str, arguments: Arguments, place: Place) -> Value:
+def _from_values(machine: Machine, name: str, arguments: Arguments, place: Place) -> Value:
     data = arguments.get(0, "data")
     node = arguments.node
     length = len(data.items) if isinstance(data, Sequence) and data.items is not None else None
@@ -248,7 +248,7 @@ def is_constant(data: Value | None) -> bool:
     return isinstance(data, Number) and data.const is not None and not data.loops
 
 
-def _like(machine: Calls, arguments: Arguments) -> Value:
+def _like(machine: Machine, arguments: Arguments) -> Value:
     model = arguments.get(0, "input")
     dtype = arguments.keywords.get("dtype")
     named = place_named(arguments.keywords.get("device"))
@@ -261,7 +261,7 @@ def _like(machine: Calls, arguments: Arguments) -> Value:
     )
 
 
-def concatenate(machine: Calls, name: str, arguments: Arguments) -> Value:
+def concatenate(machine: Machine, name: str, arguments: Arguments) -> Value:
     """A concatenation; it may grow a tensor that comes round again."""
     node = arguments.node
     parts = arguments.get(0, "tensors") or UNKNOWN
@@ -286,7 +286,7 @@ def concatenate(machine: Calls, name: str, arguments: Arguments) -> Value:
     return result
 
 
-def reordered(machine: Calls, node: nodes.NodeNG) -> Iterator[Value]:
+def reordered(machine: Machine, node: nodes.NodeNG) -> Iterator[Value]:
     """What the operands of a concatenation are taken from, row by row: `x` of `torch.cat([x[rows], new])`."""
     given = node.args[0] if isinstance(node, nodes.Call) and node.args else None
     for part in given.elts if isinstance(given, (nodes.List, nodes.Tuple)) else ():
@@ -297,7 +297,7 @@ def reordered(machine: Calls, node: nodes.NodeNG) -> Iterator[Value]:
             yield machine.quietly(part.func.expr if isinstance(part.func, nodes.Attribute) else part.args[0])
 
 
-def _stack(machine: Calls, arguments: Arguments) -> Value:
+def _stack(machine: Machine, arguments: Arguments) -> Value:
     parts = arguments.get(0, "tensors") or UNKNOWN
     tensors = list(tensors_in(parts, 2))
     dim = arguments.get(1, "dim")

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import Guard, How, Launch, Read, StepClosure
-from xla_lint.program.library.registry import function, objects
-from xla_lint.program.machine import Arguments, source_of
-from xla_lint.program.objects import bound_to
-from xla_lint.program.optimizers import reduce, step
-from xla_lint.program.ranks import RANK
-from xla_lint.program.values import (
+from xla_lint.program.domain.events import Guard, How, Launch, Read, StepClosure
+from xla_lint.program.domain.objects import bound_to
+from xla_lint.program.domain.ranks import RANK
+from xla_lint.program.domain.values import (
     MATERIALISED,
     NONE,
     NUMBER,
@@ -29,9 +26,12 @@ from xla_lint.program.values import (
     Value,
     options,
 )
+from xla_lint.program.library.optimizers import reduce, step
+from xla_lint.program.library.registry import function, objects
+from xla_lint.program.machine.machine import Arguments, source_of
 
 if TYPE_CHECKING:
-    from xla_lint.program.calls import Calls
+    from xla_lint.program.machine.machine import Machine
 
 XM = "torch_xla.core.xla_model."
 RANKS = (
@@ -48,21 +48,21 @@ DEVICES = ("torch_xla.device", f"{XM}xla_device", "torch_xla.devices", f"{XM}xla
 
 
 @function(*DEVICES)
-def device(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The XLA device."""
     value = Device(Place.DEVICE)
     return Sequence(None, value) if dotted.endswith("s") else value
 
 
 @function("torch_xla.sync", f"{XM}mark_step")
-def sync(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def sync(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A barrier."""
     machine.barrier(arguments.node, "torch_xla.sync()" if dotted == "torch_xla.sync" else "xm.mark_step()")
     return NONE
 
 
 @function(f"{XM}optimizer_step")
-def optimizer_step(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def optimizer_step(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Reduce the gradients and step; a barrier only if asked."""
     reduce(machine, arguments.node, "xm.optimizer_step")
     machine.collective(arguments.node, "xm.optimizer_step")
@@ -77,13 +77,13 @@ def optimizer_step(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function("torch_xla.step", "torch_xla.debug.profiler.StepTrace", "torch_xla.debug.profiler.Trace")
-def region(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def region(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A region that ends in a barrier (`Trace` does not)."""
     return Instance(None, dotted, node=arguments.node)
 
 
 @function("torch_xla.compile", "torch_xla.experimental.compile")
-def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function each of whose calls is a graph of its own; without a function, a decorator or a region."""
     value = arguments.get(0, "f")
     if isinstance(value, Function):
@@ -97,7 +97,7 @@ def compiled(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @objects("torch_xla.step")
-def step_as_decorator(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def step_as_decorator(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`torch_xla.compile(full_graph=True)` decorates a function."""
     value = arguments.get(0)
     if name == "__call__" and isinstance(value, Function):
@@ -107,20 +107,20 @@ def step_as_decorator(machine: Calls, receiver: Value, name: str, arguments: Arg
 
 
 @function(f"{XM}mesh_reduce", f"{XM}rendezvous")
-def host_collective(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def host_collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective through the host: a barrier for what follows."""
     machine.barrier(arguments.node, dotted.removeprefix("torch_xla.core.xla_model.").join(("xm.", "")), silent=True)
     return NUMBER if dotted.endswith("mesh_reduce") else NONE
 
 
 @function(f"{XM}wait_device_ops", f"{XM}set_rng_state")
-def nothing(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def nothing(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What neither reads nor cuts."""
     return NONE
 
 
 @function(f"{XM}master_print")
-def master_print(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def master_print(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`print` on one replica."""
     with machine.guarded([Guard.RANK]):
         machine.read_each(arguments, How.FORMAT, "xm.master_print", materialises=True)
@@ -128,13 +128,13 @@ def master_print(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function(*RANKS)
-def rank(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def rank(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A number that differs between replicas."""
     return RANK
 
 
 @function("torch_xla.runtime.", f"{XM}xrt_world_size", "torch_xla.debug.", XM, "torch_xla.")
-def other(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def other(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The rest of torch_xla neither reads nor cuts."""
     last = dotted.rpartition(".")[2]
     if last in ("xrt_world_size", "world_size", "global_runtime_device_count", "device_count"):
@@ -162,7 +162,7 @@ def other(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @objects("torch_xla.core.xla_model.RateTracker")
-def rate_tracker(machine: Calls, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+def rate_tracker(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A tracker of host numbers."""
     return NUMBER
 
@@ -172,7 +172,7 @@ def rate_tracker(machine: Calls, receiver: Value, name: str, arguments: Argument
     "torch_xla.launch",
     "torch_xla.distributed.xla_multiprocessing.MpModelWrapper",
 )
-def launch(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def launch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Run a function on every replica; its first parameter is the index of the process."""
     target = arguments.get(0, "fn")
     if dotted.endswith("MpModelWrapper"):
@@ -208,7 +208,7 @@ def may_replicate(arguments: Arguments) -> bool:
 
 
 @function("torch.distributed.init_process_group")
-def join_replicas(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def join_replicas(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A process that joins others over XLA is one replica of several."""
     backend = arguments.get(0, "backend")
     machine.replicated |= isinstance(backend, Text) and backend.const == "xla"
@@ -216,7 +216,7 @@ def join_replicas(machine: Calls, dotted: str, arguments: Arguments) -> Value:
 
 
 @function(f"{XM}add_step_closure")
-def add_step_closure(machine: Calls, dotted: str, arguments: Arguments) -> Value:
+def add_step_closure(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Register a callback that runs after the barrier."""
     node = arguments.node
     machine.emit(StepClosure(node, machine.context, closure_problem(machine, arguments)))
@@ -227,7 +227,7 @@ def add_step_closure(machine: Calls, dotted: str, arguments: Arguments) -> Value
     return NONE
 
 
-def closure_problem(machine: Calls, arguments: Arguments) -> str | None:
+def closure_problem(machine: Machine, arguments: Arguments) -> str | None:
     """What is wrong with the arguments of a step closure, None where nothing is."""
     callback = arguments.get(0, "closure")
     callback_node = arguments.node_of(0, "closure")
@@ -267,7 +267,7 @@ def materialised(value: Value) -> Value:
     return value
 
 
-def run_closure(machine: Calls, callback: Value | None, items: list[Value], node: nodes.NodeNG) -> None:
+def run_closure(machine: Machine, callback: Value | None, items: list[Value], node: nodes.NodeNG) -> None:
     """Run a step closure's body, after an imagined barrier."""
     for option in options(callback or NONE):
         if not isinstance(option, Function) or option.node in machine.active:

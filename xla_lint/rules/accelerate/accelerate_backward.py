@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import Backward, LibraryCall
-from xla_lint.program.scope import Domain
-from xla_lint.program.values import Place
+from xla_lint.program.domain.events import Backward, LibraryCall
+from xla_lint.program.domain.values import Place
+from xla_lint.program.project.scope import Domain
 from xla_lint.rules.accelerate.evidence import ACCELERATOR, accelerated, shows
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.calls import calls, calls_of
@@ -17,7 +17,7 @@ from xla_lint.rules.calls import calls, calls_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import Domain
-from xla_lint.program.values import Instance, Sequence
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Instance, Sequence
+from xla_lint.program.project.scope import Domain
 from xla_lint.rules.accelerate.evidence import ACCELERATOR, PREPARE
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
@@ -17,8 +17,8 @@ from xla_lint.rules.calls import calls_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 MOVES = ("to", "cuda", "to_empty")

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.index import index_of
-from xla_lint.program.scope import Domain
-from xla_lint.program.uses import Use
-from xla_lint.program.values import Instance, Loader
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Instance, Loader
+from xla_lint.program.project.scope import Domain
+from xla_lint.program.syntax.index import index_of
+from xla_lint.program.syntax.uses import Use
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 

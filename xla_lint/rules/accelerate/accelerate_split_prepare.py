@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import SplitPrepare
-from xla_lint.program.scope import Domain
+from xla_lint.program.domain.events import SplitPrepare
+from xla_lint.program.project.scope import Domain
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Forward, Guard, LibraryCall, LoopRun, Transfer
+from xla_lint.program.domain.events import Forward, Guard, LibraryCall, LoopRun, Transfer
+from xla_lint.program.domain.loops import Form
+from xla_lint.program.domain.objects import loaders_of
+from xla_lint.program.domain.values import Instance, Place, options
 from xla_lint.program.library.networks import models_of
-from xla_lint.program.loops import Form
-from xla_lint.program.objects import loaders_of
-from xla_lint.program.scope import Domain
-from xla_lint.program.values import Instance, Place, options
+from xla_lint.program.project.scope import Domain
 from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.calls import calls
@@ -18,7 +18,7 @@ from xla_lint.rules.calls import calls
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 SCHEDULES = "torch.optim.lr_scheduler."

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Forward, LibraryCall, LoopRun
-from xla_lint.program.values import Instance, options
+from xla_lint.program.domain.events import Forward, LibraryCall, LoopRun
+from xla_lint.program.domain.values import Instance, options
 from xla_lint.rules.calls import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.analysis import Program
-    from xla_lint.program.events import Context, Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Context, Event
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.interpreter.analysis import Program
 
 ACCELERATOR = "accelerate.Accelerator"
 PREPARE = tuple(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LoopRun
-from xla_lint.program.loops import Cut, Form
+from xla_lint.program.domain.events import LoopRun
+from xla_lint.program.domain.loops import Cut, Form
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.loops import Loop
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.loops import Loop
     from xla_lint.rules.base import Finding
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.arguments import given
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where
@@ -12,7 +12,7 @@ from xla_lint.rules.wording import confidence, where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 XLA_MODEL = "torch_xla.core.xla_model."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Barrier, LoopRun
+from xla_lint.program.domain.events import Barrier, LoopRun
 from xla_lint.rules.barriers.uncut import uncut
 from xla_lint.rules.base import Confidence, Rule, Severity
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.loops import Loop
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.loops import Loop
     from xla_lint.rules.base import Finding
 
 

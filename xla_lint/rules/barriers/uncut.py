@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.loops import Cut, Form
+from xla_lint.program.domain.loops import Cut, Form
 
 if TYPE_CHECKING:
-    from xla_lint.program.loops import Loop
+    from xla_lint.program.domain.loops import Loop
 
 
 def uncut(loop: Loop) -> bool:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import Guard
+from xla_lint.program.domain.events import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xla_lint.program.events import Context, Event, Held
+    from xla_lint.program.domain.events import Context, Event, Held
 
 WHY = {
     Guard.RANK: "a test that differs between replicas",

@@ -6,8 +6,8 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Collective, LibraryCall, Read, Save
-from xla_lint.program.values import Place
+from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
+from xla_lint.program.domain.values import Place
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing, paired
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 OWN_SAVES = frozenset({"xm.save", "xser.save"})

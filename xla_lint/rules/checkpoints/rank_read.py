@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Collective, Read, Save
-from xla_lint.program.values import Place
+from xla_lint.program.domain.events import Collective, Read, Save
+from xla_lint.program.domain.values import Place
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing
 from xla_lint.rules.checkpoints.rank_divergence import OWN_SAVES, is_collective_save
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import Save
-from xla_lint.program.values import Place
+from xla_lint.program.domain.events import Save
+from xla_lint.program.domain.values import Place
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

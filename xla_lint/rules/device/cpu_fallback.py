@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge import lowering
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Instance, Number, Text
 from xla_lint.program.library.registry import is_device
-from xla_lint.program.values import Instance, Number, Text
 from xla_lint.rules.arguments import device_tensor, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.knowledge.lowering import Condition, Constant, Fallback
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Tensor
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Tensor
     from xla_lint.rules.base import Finding
 
 METHOD, MODULE, CALL = "torch.Tensor.", "torch.nn.", ".__call__"

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import Guard, LibraryCall
-from xla_lint.program.values import Instance, Place, Tensor, Text, options
+from xla_lint.program.domain.events import Guard, LibraryCall
+from xla_lint.program.domain.values import Instance, Place, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.entry import committed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 CUDA = "torch.cuda."

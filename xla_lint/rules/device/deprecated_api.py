@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import ApiUse
+from xla_lint.program.domain.events import ApiUse
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.device.spelling import advice, dotted_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

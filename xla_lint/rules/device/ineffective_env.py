@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.environment import variable
-from xla_lint.program.events import EnvironmentSet
+from xla_lint.program.domain.events import EnvironmentSet
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.device.spelling import dotted_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import Function, Instance, Sequence
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Function, Instance, Sequence
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 LAUNCH = "torch_xla.launch"

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import Instance, Tensor, options
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Instance, Tensor, options
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 MODULES = "torch.nn."

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.imports import always_imports_xla
-from xla_lint.program.index import index_of
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.syntax.imports import always_imports_xla
+from xla_lint.program.syntax.index import index_of
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 ENTRY = "_mp_fn"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Choice, Instance, Place, Sequence, Tensor, options
 from xla_lint.program.library.networks import parameters_place
-from xla_lint.program.values import Choice, Instance, Place, Sequence, Tensor, options
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.entry import committed
@@ -15,8 +15,8 @@ from xla_lint.rules.wording import confidence, where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 Problem = tuple[Tensor | None, str, str]

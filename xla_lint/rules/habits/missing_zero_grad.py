@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import GradientSet, LibraryCall, LoopRun, OptimizerStep
-from xla_lint.program.loops import Form
-from xla_lint.program.optimizers import origins_of, parts_of
-from xla_lint.program.values import Instance, Tensor
+from xla_lint.program.domain.events import GradientSet, LibraryCall, LoopRun, OptimizerStep
+from xla_lint.program.domain.loops import Form
+from xla_lint.program.domain.values import Instance, Tensor
+from xla_lint.program.library.optimizers import origins_of, parts_of
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

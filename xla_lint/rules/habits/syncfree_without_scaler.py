@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.imports import imports_of
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.syntax.imports import imports_of
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 SYNCFREE = "torch_xla.amp.syncfree."

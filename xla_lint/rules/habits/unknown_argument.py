@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.arguments import signatures
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import pinned_version
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.project.scope import pinned_version
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.knowledge.arguments import Signature
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 PACKAGES = ("transformers", "accelerate")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LoopRun
-from xla_lint.program.loops import Form
-from xla_lint.program.objects import loaders_of
-from xla_lint.program.values import Stream
+from xla_lint.program.domain.events import LoopRun
+from xla_lint.program.domain.loops import Form
+from xla_lint.program.domain.objects import loaders_of
+from xla_lint.program.domain.values import Stream
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Loader
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.values import Loader
     from xla_lint.rules.base import Finding
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.rules.calls import calls
 
 if TYPE_CHECKING:
-    from xla_lint.program.analysis import Program
+    from xla_lint.program.interpreter.analysis import Program
 
 WRAPPERS = ("accelerate.Accelerator", "lightning.Fabric", "lightning_fabric.Fabric", "lightning.fabric.Fabric")
 """Frameworks that take care of the loaders of loops that the user writes."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall, Transfer
+from xla_lint.program.domain.events import LibraryCall, Transfer
+from xla_lint.program.domain.loops import Form
+from xla_lint.program.domain.values import Place, Tensor
 from xla_lint.program.library.registry import place_named
-from xla_lint.program.loops import Form
-from xla_lint.program.values import Place, Tensor
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Context, Event
-    from xla_lint.program.loops import Loop
+    from xla_lint.program.domain.events import Context, Event
+    from xla_lint.program.domain.loops import Loop
     from xla_lint.rules.base import Finding
 
 DRAWING = frozenset({"torch.rand", "torch.randint", "torch.randn", "torch.normal"})

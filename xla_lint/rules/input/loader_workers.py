@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall, LoaderBuilt
+from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 ARGUMENTS = "TrainingArguments"

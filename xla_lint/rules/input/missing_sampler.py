@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LoaderBuilt, RankIndex
-from xla_lint.program.objects import differs_between_replicas, library_base
-from xla_lint.program.values import UNKNOWN, Instance, tensors_in
+from xla_lint.program.domain.events import LoaderBuilt, RankIndex
+from xla_lint.program.domain.objects import differs_between_replicas, library_base
+from xla_lint.program.domain.values import UNKNOWN, Instance, tensors_in
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.calls import calls, calls_of
 from xla_lint.rules.input.frameworks import framework_feeds
@@ -15,8 +15,8 @@ from xla_lint.rules.input.samplers import walks_everything
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 ITERABLE = "torch.utils.data.IterableDataset"

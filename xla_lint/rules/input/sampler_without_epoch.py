@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LoopRun
-from xla_lint.program.loops import Form
+from xla_lint.program.domain.events import LoopRun
+from xla_lint.program.domain.loops import Form
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.calls import calls_of
@@ -15,9 +15,9 @@ from xla_lint.rules.input.samplers import DISTRIBUTED, distributed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.loops import Loop
-    from xla_lint.program.values import Instance
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.values import Instance
     from xla_lint.rules.base import Finding
 
 UNKNOWN_CALL = "?.set_epoch"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall, LoaderBuilt
-from xla_lint.program.values import NONE, Instance, options
+from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
+from xla_lint.program.domain.values import NONE, Instance, options
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.calls import calls
@@ -16,7 +16,7 @@ from xla_lint.rules.input.samplers import DISTRIBUTED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 GROUPS = ("torch.distributed.init_process_group", "deepspeed.init_distributed")

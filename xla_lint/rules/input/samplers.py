@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.objects import differs_between_replicas
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Number, Trait, options
 from xla_lint.program.library.data import SAMPLER
-from xla_lint.program.objects import differs_between_replicas
-from xla_lint.program.values import NONE, UNKNOWN, Instance, Number, Trait, options
 
 if TYPE_CHECKING:
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.values import Value
 
 DISTRIBUTED = "torch.utils.data.DistributedSampler"
 BATCHES = "torch.utils.data.BatchSampler"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import ClippedEarly
+from xla_lint.program.domain.events import ClippedEarly
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.calls import calls_of
 from xla_lint.rules.precision.replicas import reduces_elsewhere
@@ -14,7 +14,7 @@ from xla_lint.rules.wording import confidence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 ACCELERATOR = "accelerate.Accelerator"

@@ -6,9 +6,9 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.optimizers import is_optimizer
-from xla_lint.program.values import UNKNOWN, Instance, Place, options, tensors_in
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import UNKNOWN, Instance, Place, options, tensors_in
+from xla_lint.program.library.optimizers import is_optimizer
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, lines
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
 
 SCALER = "torch.amp.GradScaler."

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import UNKNOWN, Instance, options
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import UNKNOWN, Instance, options
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.wording import confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 STEP = "torch_xla.amp.GradScaler.step"

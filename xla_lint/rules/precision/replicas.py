@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.optimizers import parameters_in
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.library.optimizers import parameters_in
 
 if TYPE_CHECKING:
-    from xla_lint.program.analysis import Program
+    from xla_lint.program.interpreter.analysis import Program
 
 PACKAGES = (
     "accelerate.",

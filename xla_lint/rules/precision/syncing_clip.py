@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Place
 from xla_lint.program.library.networks import parameters_place
-from xla_lint.program.values import Place
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where
@@ -14,7 +14,7 @@ from xla_lint.rules.wording import confidence, where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 FLAGS = {"torch.nn.utils.clip_grad_norm_": 3, "torch.nn.utils.clip_grad_norm": 3, "torch.nn.utils.get_total_norm": 2}

@@ -6,9 +6,9 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall, OptimizerStep
+from xla_lint.program.domain.events import LibraryCall, OptimizerStep
+from xla_lint.program.domain.values import Place
 from xla_lint.program.library.networks import parameters_place
-from xla_lint.program.values import Place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.wording import lines
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 OPTIMIZERS = {

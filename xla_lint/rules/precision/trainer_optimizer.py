@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import Text
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Text
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 ARGUMENTS = frozenset({"transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import OptimizerStep
-from xla_lint.program.optimizers import origins_of
+from xla_lint.program.domain.events import OptimizerStep
+from xla_lint.program.library.optimizers import origins_of
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence, where
@@ -14,7 +14,7 @@ from xla_lint.rules.wording import confidence, where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from xla_lint.program.events import How, Read
+from xla_lint.program.domain.events import How, Read
 from xla_lint.rules.base import Rule
 from xla_lint.rules.reads.selection import Cost, cost_of, costliest
 from xla_lint.rules.wording import confidence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How, LibraryCall, Read
+from xla_lint.program.domain.events import How, LibraryCall, Read
 from xla_lint.rules.arguments import constant, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.reads.library_calls import library_read, may_read
@@ -15,7 +15,7 @@ from xla_lint.rules.wording import confidence, where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 VALIDATION_SWITCH = "Distribution.set_default_validate_args"

@@ -9,7 +9,7 @@ from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, facts
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import Read
+    from xla_lint.program.domain.events import Read
 
 
 class LateRead(ReadRule):

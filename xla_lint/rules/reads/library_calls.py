@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from xla_lint.program.loops import Form
-from xla_lint.program.values import NONE, Instance, Place, tensors_in
+from xla_lint.program.domain.loops import Form
+from xla_lint.program.domain.values import NONE, Instance, Place, tensors_in
 from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import LibraryCall
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import LibraryCall
+    from xla_lint.program.domain.values import Value
 
 VALIDATING = frozenset(
     """

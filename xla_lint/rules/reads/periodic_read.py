@@ -10,7 +10,7 @@ from xla_lint.rules.reads.selection import Cost, facts
 from xla_lint.rules.wording import computed
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import Read
+    from xla_lint.program.domain.events import Read
 
 
 class PeriodicRead(ReadRule):

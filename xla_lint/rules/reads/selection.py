@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import Guard, How, Read
-from xla_lint.program.loops import Form
+from xla_lint.program.domain.events import Guard, How, Read
+from xla_lint.program.domain.loops import Form
 from xla_lint.rules.wording import computed, where
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
 
 WARNING = 30
 """The level of the root logger, `logging.WARNING`. torch_xla installs a root handler when it is imported, so a

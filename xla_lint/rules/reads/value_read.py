@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import How
+from xla_lint.program.domain.events import How
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, pending_facts
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import Read
+    from xla_lint.program.domain.events import Read
 
 
 class ValueRead(ReadRule):

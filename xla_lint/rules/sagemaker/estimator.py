@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import table
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.scope import requirements
-from xla_lint.program.scripts import Script
-from xla_lint.program.values import NONE, Instance, Mapping, Number, Text, options
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import NONE, Instance, Mapping, Number, Text, options
+from xla_lint.program.project.scope import requirements
+from xla_lint.program.project.scripts import Script
 from xla_lint.rules.arguments import constant
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xla_lint.program.analysis import Program
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.interpreter.analysis import Program
 
 PARAMETERS = {
     "pytorch": (

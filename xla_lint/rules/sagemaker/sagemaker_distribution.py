@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.sagemaker import numbers, table
-from xla_lint.program.values import NONE, Mapping, Number, Text
+from xla_lint.program.domain.values import NONE, Mapping, Number, Text
 from xla_lint.rules.base import Confidence, Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of
@@ -16,8 +16,8 @@ from xla_lint.rules.sagemaker.estimator import estimator_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Value
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator, Launcher
 

@@ -12,7 +12,7 @@ from xla_lint.rules.sagemaker.estimator import estimator_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.scripts import Script
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.project.scripts import Script
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 

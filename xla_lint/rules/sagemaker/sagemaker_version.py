@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import numbers, table
-from xla_lint.program.events import LibraryCall
+from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
 from xla_lint.rules.sagemaker.estimator import estimator_of, removed
@@ -13,7 +13,7 @@ from xla_lint.rules.sagemaker.estimator import estimator_of, removed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xla_lint.program.events import Changing
+    from xla_lint.program.domain.events import Changing
 
 
 def compiles_again(event: Changing) -> bool:

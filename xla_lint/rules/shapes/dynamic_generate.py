@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import Instance, Place
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Instance, Place
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
@@ -13,7 +13,7 @@ from xla_lint.rules.wording import where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 GROWING_CACHES = frozenset({"dynamic", "dynamic_full", "offloaded", "quantized"})

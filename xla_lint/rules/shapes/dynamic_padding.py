@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import HandPadding, LibraryCall
-from xla_lint.program.values import Sequence, Tensor, options
+from xla_lint.program.domain.events import HandPadding, LibraryCall
+from xla_lint.program.domain.values import Sequence, Tensor, options
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.shapes.padding import (
     COLLATORS,
@@ -23,7 +23,7 @@ from xla_lint.rules.wording import confidence, where
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
 PAD_SEQUENCE = "torch.nn.utils.rnn.pad_sequence"

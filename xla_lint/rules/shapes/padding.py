@@ -9,14 +9,14 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LibraryCall
-from xla_lint.program.values import Instance, Sequence, Text
+from xla_lint.program.domain.events import LibraryCall
+from xla_lint.program.domain.values import Instance, Sequence, Text
 from xla_lint.rules.arguments import constant, given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from xla_lint.program.events import Event
+    from xla_lint.program.domain.events import Event
 
 
 class Style(enum.Enum):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.events import LoaderBuilt
-from xla_lint.program.values import NONE
+from xla_lint.program.domain.events import LoaderBuilt
+from xla_lint.program.domain.values import NONE
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.events import Event
-    from xla_lint.program.values import Loader
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.values import Loader
     from xla_lint.rules.base import Finding
 
 

@@ -1,0 +1,1 @@
+"""What the state of a program is: values, how they join, the heap, loops, events."""

@@ -1,0 +1,398 @@
+"""The vocabulary: what happens to the lazy device, and where.
+
+The analysis of a program ends in a list of events, and rules read nothing else. Each event carries the
+syntax node where it happens and the `Context` in which it happens: the loops around it (across calls), the
+guards that hold there, and the calls that led there.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.knowledge.api import Life
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.values import Instance, Loader, Logger, Number, Place, Tensor, Value
+
+
+class Guard(enum.Enum):
+    """What decides whether the code under a test runs."""
+
+    PERIODIC = "every few steps"
+    RANK = "some replicas only"
+    DATA = "a value read from the device"
+    RANDOM = "a random number drawn on the host"
+    SETTING = "something that the source does not decide"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """One call on the way to an event: the called function's name and the line of the call."""
+
+    function: str
+    line: int
+    depth: int
+    """How many loops were around the call."""
+    node: nodes.NodeNG | None = field(default=None, compare=False)
+    """The call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A guard that holds, and how many loops were around the test that set it."""
+
+    guard: Guard
+    depth: int
+    calls: int = 0
+    """How many calls had led to the test."""
+
+
+@dataclass(slots=True, eq=False)
+class Context:
+    """Where an event happens, across calls."""
+
+    loops: tuple[Loop, ...]
+    """The loops around the event, outermost first, those of the callers included."""
+    held: frozenset[Held]
+    """Every guard that holds, from the entry point on."""
+    stack: tuple[CallSite, ...]
+    """Every call from the entry point on, outermost first."""
+    closure: bool
+    """True inside the callback of a step closure, which runs after the barrier."""
+    callback: bool
+    """True inside a function handed to other code to be called again and again (a collator, `map`)."""
+    replicated: bool = False
+    """True in code that several replicas run, each in a process of its own."""
+
+    module: nodes.Module | None = None
+    """The module in which the event happens."""
+    left: frozenset[Loop] = frozenset()
+    """The loops that the path ends: what happens on it happens once, not in every turn."""
+
+    @property
+    def step(self) -> Loop | None:
+        """The innermost step loop around the event, or None outside step code."""
+        depth = self._step_depth()
+        return self.loops[depth - 1] if depth else None
+
+    @property
+    def guards(self) -> frozenset[Guard]:
+        """The guards that hold inside the innermost step loop's body; a test on the rank counts from anywhere."""
+        depth = self._step_depth()
+        return frozenset(held.guard for held in self.held if held.depth >= depth or held.guard is Guard.RANK)
+
+    @property
+    def calls(self) -> tuple[CallSite, ...]:
+        """The calls that led from the step loop (or the entry point) to the event, outermost first."""
+        depth = self._step_depth()
+        return tuple(site for site in self.stack if site.depth >= depth)
+
+    @property
+    def periodic(self) -> bool:
+        """True where the event happens only every few steps."""
+        return Guard.PERIODIC in self.guards
+
+    def _step_depth(self) -> int:
+        for depth in range(len(self.loops), 0, -1):
+            loop = self.loops[depth - 1]
+            if loop.is_step and loop not in self.left:
+                return depth
+        return 0
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """Something that happens at a node."""
+
+    node: nodes.NodeNG
+    context: Context
+
+
+class How(enum.Enum):
+    """The way in which the host asks for a tensor's value."""
+
+    VALUE = "value"
+    FORMAT = "format"
+    BRANCH = "branch"
+    HIDDEN = "hidden"
+    """Inside a call that does not look like it."""
+
+
+@dataclass(slots=True, eq=False)
+class Read(Event):
+    """The host asks for the value of a device tensor."""
+
+    how: How
+    what: str
+    """The source of the expression that is read."""
+    spelled: str
+    """The construct that reads: `.item()`, `print`, `if`."""
+    tensor: Tensor
+    pending: bool
+    """True where the tensor was computed since the last barrier on some path."""
+    certain: bool
+    """False where pending or not depends on the path taken."""
+    logger: Logger | None = None
+    """The logger that formats the value lazily, with `level`."""
+    level: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Barrier(Event):
+    """The graph is cut."""
+
+    spelled: str
+    redundant: bool
+    """True where nothing was recorded since the barrier before."""
+
+
+@dataclass(slots=True, eq=False)
+class SplitStep(Event):
+    """A barrier stands between the backward pass and the optimizer step of one iteration."""
+
+    step_line: int
+
+
+@dataclass(slots=True, eq=False)
+class StepClosure(Event):
+    """`xm.add_step_closure` registers a callback; `problem` tells what is wrong with its arguments."""
+
+    problem: str | None
+
+
+@dataclass(slots=True, eq=False)
+class LoopRun(Event):
+    """A loop of the program; `loop` holds what its body does. The event stands at the loop."""
+
+    loop: Loop
+
+
+@dataclass(slots=True, eq=False)
+class History(Event):
+    """A running total keeps the autograd history of the values added to it, from turn to turn of `loop`."""
+
+    total: str
+    loop: Loop
+
+
+@dataclass(slots=True, eq=False)
+class Growing(Event):
+    """A tensor is concatenated onto itself in every iteration of `loop`."""
+
+    what: str
+    loop: Loop
+
+
+@dataclass(slots=True, eq=False)
+class DataShape(Event):
+    """The shape of a device tensor depends on the values of another one."""
+
+    spelled: str
+
+
+@dataclass(slots=True, eq=False)
+class Changing(Event):
+    """A Python number that changes from step to step is built into the graph."""
+
+    spelled: str
+    number: Number
+    shape: bool
+    """True where it sets a shape, False where it is a constant of an operation."""
+
+
+@dataclass(slots=True, eq=False)
+class HandPadding(Event):
+    """A tensor is given the length of the longest of several rows."""
+
+    spelled: str
+
+
+@dataclass(slots=True, eq=False)
+class HostChoice(Event):
+    """A random number drawn on the host decides what is recorded."""
+
+    spelled: str
+
+
+@dataclass(slots=True, eq=False)
+class LoaderBuilt(Event):
+    """A `DataLoader` is constructed; `loader` learns later what iterates it."""
+
+    loader: Loader
+
+
+@dataclass(slots=True, eq=False)
+class Transfer(Event):
+    """`.to(...)` with a place: a tensor or a model is moved, or is already there."""
+
+    value: Tensor | Instance
+    origin: Place
+    """Where it was before."""
+    place: Place
+    sure: bool
+    """False where the place is known by convention only."""
+    cast: bool
+    """True where the dtype changes too."""
+
+
+@dataclass(slots=True, eq=False)
+class Forward(Event):
+    """A model is called with device tensors, or lives on the device."""
+
+    model: Instance
+    place: Place
+    """Where the model lives here."""
+    prepared: bool
+    """True where `Accelerator.prepare` has had it."""
+
+
+@dataclass(slots=True, eq=False)
+class Backward(Event):
+    """`backward()` of a tensor, through an `Accelerator` or not; `loss` is None where only the call shows it."""
+
+    loss: Tensor | None
+
+
+@dataclass(slots=True, eq=False)
+class GradientSet(Event):
+    """A parameter's gradient is set, or deleted, by hand."""
+
+
+@dataclass(slots=True, eq=False)
+class OptimizerStep(Event):
+    """An optimizer updates its parameters, by its own `step` or through a scaler's."""
+
+    optimizer: Instance
+    reduced: bool
+    """False where the gradients of the last backward pass have surely not been reduced over the replicas."""
+
+
+@dataclass(slots=True, eq=False)
+class Outdated(Event):
+    """An optimizer is used that holds parameters which its model has replaced since. It stands at the optimizer."""
+
+    moved: int
+    """The line of the move that replaced them."""
+    sure: bool
+    """False where a link of the evidence is a convention."""
+
+
+@dataclass(slots=True, eq=False)
+class ClippedEarly(Event):
+    """Gradients are clipped or unscaled, and reduced over the replicas afterwards. It stands at the clip."""
+
+    spelled: str
+    reduction: str
+    """What reduces them."""
+    line: int
+    """The line of the reduction."""
+    prepared: bool = False
+    """True where the step of an optimizer that Accelerate prepared reduces them."""
+
+
+@dataclass(slots=True, eq=False)
+class Collective(Event):
+    """Every replica has to come here: a collective, a rendezvous or a barrier."""
+
+    spelled: str
+
+
+@dataclass(slots=True, eq=False)
+class Save(Event):
+    """Values are written to a file, or hooks are set that write them."""
+
+    spelled: str
+    what: str
+    """The source of what is saved."""
+    place: Place
+    """DEVICE if it surely holds device tensors, HOST if it surely holds none."""
+    sure: bool
+    collective: bool
+    """True where its graph holds a collective."""
+
+
+@dataclass(slots=True, eq=False)
+class Autocast(Event):
+    """Operations on the device are recorded under `torch.autocast` for another kind of device.
+
+    It stands at the call that made the context manager or the decorator.
+    """
+
+    device: str
+
+
+@dataclass(slots=True, eq=False)
+class RankIndex(Event):
+    """Something is indexed by a number that differs between replicas: each takes a part of its own."""
+
+
+@dataclass(slots=True, eq=False)
+class SplitPrepare(Event):
+    """`Accelerator.prepare` gets a model or an optimizer whose counterpart another call has prepared already.
+
+    The optimizer holds the parameters that the model had before it moved.
+    """
+
+    optimizer: Instance
+
+
+@dataclass(slots=True, eq=False)
+class Launch(Event):
+    """Replicas are started, more than one."""
+
+    touched: frozenset[tuple[nodes.NodeNG, str]]
+    """What has initialised the XLA runtime before, on every path: each call and its dotted name."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedApi:
+    """A name of torch_xla, or an argument of one, where it is used."""
+
+    spelled: str
+    life: Life
+    importable: bool = True
+    """False where it is imported as a module and is none."""
+
+
+@dataclass(slots=True, eq=False)
+class ApiUse(Event):
+    """Names or arguments that not every release has are used where no guard answers for their absence."""
+
+    uses: tuple[UsedApi, ...]
+
+
+@dataclass(slots=True, eq=False)
+class EnvironmentSet(Event):
+    """An environment variable is set."""
+
+    name: str
+    value: str | None
+    """None where the source does not say it."""
+    late: bool
+    """True where torch_xla has been imported before."""
+
+
+@dataclass(slots=True, eq=False)
+class LibraryCall(Event):
+    """A call of something outside the project, under its canonical dotted name.
+
+    Methods of library objects are spelled with the class: `transformers.PreTrainedTokenizer.pad`. Moves of what is
+    not known at all are spelled `?.to` and `?.cuda`.
+    """
+
+    name: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    unpacked: bool
+    """True where `*args` or `**kwargs` may bring further arguments."""
+    receiver: Value | None = None
+
+    def argument(self, position: int, keyword: str) -> Value | None:
+        """The value of a parameter given by position or by keyword, None where it is absent."""
+        if keyword in self.kwargs:
+            return self.kwargs[keyword]
+        return self.args[position] if 0 <= position < len(self.args) else None

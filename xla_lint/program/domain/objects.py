@@ -1,0 +1,175 @@
+"""Functions, classes and loaders of the project: what can be told of them without running anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.values import (
+    UNKNOWN,
+    Choice,
+    Class,
+    Function,
+    Instance,
+    Loader,
+    Mapping,
+    Move,
+    Name,
+    Number,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    Trait,
+    Value,
+    join_all,
+    options,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.syntax.uses import Use
+
+ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
+PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
+AUTOGRAD_FUNCTION = "torch.autograd.Function"
+SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
+"""A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
+MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
+
+
+class Super(Value):
+    """`super()` inside a method."""
+
+    __slots__ = ("owner", "receiver")
+
+    def __init__(self, owner: Class, receiver: Value) -> None:
+        self.owner = owner
+        self.receiver = receiver
+
+
+def bound_to(function: Function, receiver: Value) -> Function:
+    """A function as a method of its receiver."""
+    return replace(function, receiver=receiver)
+
+
+def model_on_device(value: Tensor) -> Instance:
+    """The model that an unsettled value, which a move gave, turned out to be."""
+    moves = (Move(value.line, value.place, 0),)
+    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False, moves=moves)
+
+
+def is_unsettled(value: Value) -> bool:
+    """Whether a value may be a model or a tensor: something unknown that was moved to the device."""
+    return any(isinstance(option, Tensor) and option.unsettled for option in options(value))
+
+
+def settled(value: Value, use: Use | None) -> Value:
+    """What an unsettled value is by its use under one name: a model, a tensor, or still open."""
+    return join_all(
+        _settled(option, use) if isinstance(option, Tensor) and option.unsettled else option
+        for option in options(value)
+    )
+
+
+def _settled(value: Tensor, use: Use | None) -> Value:
+    if use is not None and (use.is_model or use.called):
+        return model_on_device(value)
+    return value.like(unsettled=False) if use is not None and use.is_tensor else value
+
+
+def lineage(cls: Class) -> list[Value]:
+    """A class and its bases, in the order in which Python looks for a member."""
+    order: list[Value] = [cls]
+    for base in cls.bases:
+        order += lineage(base) if isinstance(base, Class) else [base]
+    return list(reversed(dict.fromkeys(reversed(order))))
+
+
+def library_base(cls: Class) -> str:
+    """The dotted name of the library class that a class derives from, empty where there is none."""
+    for base in cls.bases:
+        if isinstance(base, Name):
+            return base.dotted
+        if isinstance(base, Class) and (found := library_base(base)):
+            return found
+    return ""
+
+
+def is_enumeration(cls: Class, member: Value) -> bool:
+    """Whether a member of a class is one of an enumeration; those of an `IntEnum` or `StrEnum` are plain values."""
+    base = library_base(cls)
+    return base in ENUMERATIONS or (base in PLAIN_ENUMERATIONS and member is UNKNOWN)
+
+
+def is_dispatcher(value: Value) -> bool:
+    """Whether a value is a function under `functools.singledispatch`."""
+    return isinstance(value, Instance) and value.library == SINGLE_DISPATCH
+
+
+def is_model(cls: Class) -> bool:
+    """Whether a class derives from `torch.nn.Module`."""
+    for base in cls.bases:
+        if isinstance(base, Name) and (
+            base.dotted.startswith(MODULE_CLASSES)
+            or (base.dotted.startswith("transformers.") and base.dotted.endswith(("Model", "PreTrainedModel")))
+        ):
+            return True
+        if isinstance(base, Class) and is_model(base):
+            return True
+    return False
+
+
+def loader_of(value: Value) -> Loader | None:
+    """The loader that iterating a value iterates, through `enumerate`, `zip`, `tqdm` and `iter`."""
+    for option in options(value):
+        if isinstance(option, Loader):
+            return option
+        if isinstance(option, Stream):
+            for inner in (*option.pieces, *([option.source] if option.source is not None else [])):
+                found = loader_of(inner)
+                if found is not None:
+                    return found
+    return None
+
+
+def note_loaders(loop: Loop, iterable: Value) -> None:
+    """Let a loop know what it iterates, and the loaders among that know the loop."""
+    loop.loader = loader_of(iterable) or loop.loader
+    loop.iterable = iterable
+    for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
+        if loop not in loader.host.loops:
+            loader.host.loops.append(loop)
+
+
+def loaders_of(value: Value) -> list[Loader]:
+    """Every loader that iterating a value may iterate, by path; empty where it may iterate something else."""
+    found = [option if isinstance(option, Loader) else loader_of(option) for option in options(value)]
+    known = [loader for loader in found if loader is not None]
+    return known if len(known) == len(found) else []
+
+
+def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
+    """Whether a value holds a number that is another one on each replica, so that it may split the data itself."""
+    if value is None or depth == 0:
+        return False
+    inner: Iterable[Value | None]
+    if isinstance(value, Number):
+        return Trait.RANK in value.traits
+    if isinstance(value, Text):
+        return value.ranked
+    if isinstance(value, Choice):
+        inner = value.options
+    elif isinstance(value, Instance):
+        inner = value.attributes.values()
+    elif isinstance(value, Sequence):
+        inner = (value.element, *(value.items or ()))
+    elif isinstance(value, Mapping):
+        inner = (value.element, *value.entries.values())
+    elif isinstance(value, Stream):
+        inner = (value.element, value.source, value.stop, *value.pieces)
+    else:
+        return False
+    return any(differs_between_replicas(item, depth - 1) for item in inner)

@@ -1,0 +1,78 @@
+"""Errors of our own: each ends the interpretation of one function or statement, and is kept to be told."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from astroid import nodes
+
+    from xla_lint.program.interpreter.calls import Calls
+
+PLACE = ("frame", "state", "defining", "closure", "callback", "in_forward", "replicated", "entry")
+STACKS = ("loops", "calls", "tests", "exits", "active")
+place_of = attrgetter(*PLACE)
+stacks_of = attrgetter(*STACKS)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error inside the engine, and the function or statement that it was busy with."""
+
+    error: Exception
+    node: nodes.NodeNG
+
+
+class Containment(AbstractContextManager["Containment"]):
+    """A context that no error of our own leaves: it is added to the faults, and `failed` tells so."""
+
+    def __init__(self, faults: list[Fault], node: nodes.NodeNG) -> None:
+        self.faults = faults
+        self.node = node
+        self.failed = False
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        """Keep an error; an interruption passes."""
+        self.failed = isinstance(error, Exception)
+        if isinstance(error, Exception):
+            self.faults.append(Fault(error, self.node))
+        return self.failed
+
+
+class Boundary(Containment):
+    """The same around what the machine does: it then stands where it stood before.
+
+    What the failed code changed on shared objects may have happened or not. The loops that it was in are as good as
+    not seen: what they lack might have come later. An error of code that runs in another frame, such as the body of a
+    `with` statement inside its context manager's function, is left to the boundary of that frame.
+    """
+
+    def __init__(self, machine: Calls, node: nodes.NodeNG) -> None:
+        super().__init__(machine.faults, node)
+        self.machine = machine
+        self.mark = machine.store.mark()
+        self.env = machine.here.env
+        self.frame = machine.frame
+        self.place = place_of(machine)
+        self.stacks = [stack.copy() for stack in stacks_of(machine)]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        """Take the machine back."""
+        machine = self.machine
+        if machine.frame is not self.frame or not super().__exit__(kind, error, traceback):
+            return False
+        machine.drop(machine.loops[len(self.stacks[0]) :])
+        for name, value in zip((*PLACE, *STACKS), (*self.place, *self.stacks), strict=True):
+            setattr(machine, name, value)
+        machine.here.env = self.env
+        machine.store.merge({}, machine.store.take_back(self.mark))
+        return True

@@ -1,0 +1,1 @@
+"""The contract between what a program means and who knows it: one machine, one position."""

@@ -1,0 +1,146 @@
+"""One file, read and parsed outside pylint: bytes, then text, then a tree.
+
+The tree is astroid's, but built without transforms and without inference, so that no other module is ever opened.
+"""
+
+from __future__ import annotations
+
+import io
+import stat
+import tokenize
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from astroid.builder import AstroidBuilder
+from astroid.exceptions import AstroidSyntaxError
+from astroid.manager import AstroidManager
+from astroid.raw_building import InspectBuilder
+
+from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from astroid import nodes
+
+NO_DECLARATION = "invalid or missing encoding declaration"
+"""What `tokenize` says of bytes that are not UTF-8 in the first two lines, where a coding line may stand."""
+
+
+class SourceError(Exception):
+    """A file that cannot be read as Python source; its text is one line for the user.
+
+    `line` is the line at fault, counted from 1, or None where there is none.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def read(path: str | Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        SourceError: there is no such file, it is no regular file, or it cannot be read.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise SourceError("is no regular file")
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
+def decode(source: bytes) -> str:
+    r"""The text of a module, every line of which ends in `\n`, decoded as Python itself decodes it.
+
+    Raises:
+        SourceError: the bytes are no text in the declared encoding, or UTF-8 where none is declared.
+    """
+    if b"\0" in source:
+        raise SourceError("holds a null byte, so it is no Python source", _line_of(source, source.index(b"\0")))
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    except SyntaxError as error:
+        if error.msg != NO_DECLARATION:
+            raise SourceError(f"coding line: {error.msg}") from error
+        encoding = "utf-8"
+    try:
+        text = source.decode(encoding)
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{error.object[error.start]:02x} is not {encoding}"
+        advice = ", and no coding line names another encoding" if encoding == "utf-8" else ""
+        raise SourceError(byte + advice, _line_of(error.object, error.start)) from error
+    except (UnicodeError, LookupError) as error:
+        raise SourceError(f"cannot be decoded as {encoding}: {_first_line(error)}") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def parse(text: str, path: str | Path) -> nodes.Module:
+    """The tree of a module; `path` says what it is called and where it lies, and is not opened.
+
+    Raises:
+        SourceError: the text is not Python 3, or is nested too deeply.
+    """
+    try:
+        with room_to_recurse(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _Builder(_Manager()).string_build(text, module_name(path), str(path))
+    except AstroidSyntaxError as error:
+        raise _explained(error.error) from error
+    except (RecursionError, MemoryError) as error:
+        raise SourceError(TOO_DEEP) from error
+    except UnicodeError as error:
+        raise SourceError(f"cannot be encoded as UTF-8: {_first_line(error)}") from error
+
+
+def module_name(path: str | Path) -> str:
+    """The dotted name of the module that a file holds, as seen from the folder above its outermost package."""
+    file = Path(path)
+    parts = [] if file.stem == "__init__" else [file.stem]
+    folder = file.absolute().parent
+    while (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts) or file.stem
+
+
+class _Manager(AstroidManager):
+    """A manager that keeps no tree, so that a tree is freed once its file is done."""
+
+    def cache_module(self, module: nodes.Module) -> None:
+        pass
+
+
+class _Builder(AstroidBuilder):
+    """A builder that leaves out what needs other modules, even the tree of `builtins`: only inference asks for it."""
+
+    def __init__(self, manager: AstroidManager) -> None:
+        InspectBuilder.__init__(self, manager)
+        self._apply_transforms = False
+
+    def delayed_assattr(self, node: nodes.AssignAttr) -> None:
+        pass
+
+    def add_from_names_to_locals(self, node: nodes.ImportFrom, global_name: Collection[str]) -> None:
+        if node.names[0][0] != "*":
+            super().add_from_names_to_locals(node, global_name)
+
+
+def _explained(error: Exception | None) -> SourceError:
+    if isinstance(error, MemoryError):
+        return SourceError(TOO_DEEP)
+    if isinstance(error, SyntaxError):
+        return SourceError(f"syntax error: {error.msg}", error.lineno or None)
+    return SourceError(f"cannot be parsed: {_first_line(error)}")
+
+
+def _first_line(error: object) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+
+def _line_of(source: bytes, offset: int) -> int:
+    return source.count(b"\n", 0, offset) + 1

@@ -1,0 +1,1 @@
+"""What a tree tells without running it."""

@@ -1,0 +1,123 @@
+"""Where a module uses names and arguments that not every release of torch_xla has."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.knowledge import api
+from xla_lint.program.domain.events import ApiUse, Context, UsedApi
+from xla_lint.program.syntax.imports import dotted_name, imports_of
+from xla_lint.program.syntax.index import index_of, root_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from xla_lint.knowledge.api import Argument, Life
+    from xla_lint.program.domain.events import Event
+    from xla_lint.program.syntax.live import Guards, LiveCode, Spot
+
+Branches = tuple[tuple[nodes.NodeNG, bool], ...]
+
+
+def api_uses(code: LiveCode) -> Iterator[Event]:
+    """The uses of torch_xla's names, a statement or an expression each, without those that a guard answers for."""
+    mentioned: dict[str, list[Branches]] = defaultdict(list)
+    provided: set[str] = set()
+    names = index_of(code.module).names_for("torch_xla")
+    spots = [spot for spot in code.spots if concerns(spot.node, names)]
+    for spot in spots:
+        for dotted in _mentions(spot.node):
+            mentioned[dotted].append(spot.guards.branches)
+        if isinstance(spot.node, nodes.Assign):
+            provided.update(
+                dotted
+                for target in spot.node.targets
+                if isinstance(target, nodes.AssignAttr) and (owner := dotted_name(target.expr))
+                for dotted in [f"{owner}.{target.attrname}"]
+            )
+    for spot in spots:
+        used = tuple(
+            use
+            for dotted, use in _used(spot)
+            if dotted not in provided
+            and (use.life.ends or not use.importable)
+            and not _alternative(use.life, spot.guards, mentioned)
+        )
+        if used:
+            yield ApiUse(spot.node, Context((), frozenset(), (), False, False), used)
+
+
+def concerns(node: nodes.NodeNG, names: Collection[str]) -> bool:
+    """Whether a node imports, or speaks of one of these names."""
+    if isinstance(node, (nodes.Import, nodes.ImportFrom)):
+        return True
+    if isinstance(node, nodes.Assign):
+        return any(isinstance(t, nodes.AssignAttr) and root_name(t.expr) in names for t in node.targets)
+    return root_name(node) in names
+
+
+def _used(spot: Spot) -> Iterator[tuple[str, UsedApi]]:
+    node, caught = spot.node, spot.guards.caught
+    if isinstance(node, nodes.ImportFrom) and not node.level and "ImportError" not in caught:
+        for name, _ in node.names:
+            dotted = f"{node.modname}.{name}"
+            if (found := api.find(dotted)) is not None:
+                yield dotted, UsedApi(dotted, found.life)
+    elif isinstance(node, nodes.Import) and "ImportError" not in caught:
+        for name, _ in node.names:
+            if (found := api.find(name)) is not None:
+                yield name, UsedApi(name, found.life, importable=found.is_module)
+    elif isinstance(node, nodes.Attribute) and "AttributeError" not in caught:
+        yield from _attribute(node)
+    elif isinstance(node, nodes.Call):
+        for argument in api.arguments().get(dotted_name(node.func) or "", ()):
+            if gives(node, argument):
+                name = f"{node.func.as_string()}({argument.name}=)"
+                yield name, UsedApi(name, argument.life)
+
+
+def _attribute(node: nodes.Attribute) -> Iterator[tuple[str, UsedApi]]:
+    """A name that is spelled out here: what an import names whole is the import's affair."""
+    dotted = dotted_name(node)
+    found = api.find(dotted) if dotted is not None else None
+    if dotted is None or found is None or not found.life.ends or len(dotted) < len(found.name):
+        return
+    owner = dotted_name(node.expr)
+    if owner is not None and api.find(owner) is not found:
+        yield dotted, UsedApi(node.as_string(), found.life)
+
+
+def gives(call: nodes.Call, argument: Argument) -> bool:
+    """Whether a call passes an argument: by its name, or as a text in its place."""
+    value = next((keyword.value for keyword in call.keywords if keyword.arg == argument.name), None)
+    if value is None and argument.position is not None and argument.position < len(call.args):
+        given = call.args[argument.position]
+        value = given if isinstance(given, nodes.Const) and isinstance(given.value, str) else None
+    if value is None:
+        return False
+    return not argument.values or (isinstance(value, nodes.Const) and value.value in argument.values)
+
+
+def _mentions(node: nodes.NodeNG) -> Iterator[str]:
+    if isinstance(node, (nodes.Attribute, nodes.Name)):
+        dotted = dotted_name(node)
+        if dotted is not None and dotted.startswith("torch_xla"):
+            yield dotted
+        if isinstance(node, nodes.Name):
+            yield from (name for _, name in imports_of(node)[1:])
+    elif isinstance(node, nodes.ImportFrom) and not node.level:
+        yield from (f"{node.modname}.{name}" for name, _ in node.names)
+
+
+def _alternative(life: Life, guards: Guards, mentioned: dict[str, list[Branches]]) -> bool:
+    """Whether another branch of a test around it uses what replaces it: the code chooses between releases itself."""
+    for replacement in life.replacements:
+        name = re.split(r"[( ]", replacement.spelling)[0]
+        for branches in mentioned.get(name, ()):
+            if any((test, not side) in guards.branches for test, side in branches):
+                return True
+    return False

@@ -1,0 +1,269 @@
+"""What one walk over a module's tree tells: its imports, how names are used in each scope, what yields and loops."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from astroid import nodes
+
+from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
+"""What has no nodes inside, and tells nothing."""
+SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
+
+
+class Index:
+    """The facts of one module that no order of execution changes."""
+
+    def __init__(self, module: nodes.Module) -> None:
+        self.imported: set[str] = set()
+        """The dotted names that it imports, at any depth of nesting, relative imports left out."""
+        self.imports: list[nodes.Import | nodes.ImportFrom] = []
+        """Its imports, the last one first."""
+        self.mentioned: dict[str, list[nodes.Name]] = defaultdict(list)
+        """Every name that it uses, and where."""
+        self.attributes: dict[str, list[nodes.Attribute]] = defaultdict(list)
+        """Every attribute that it uses."""
+        self.generators: set[nodes.NodeNG] = set()
+        """The functions whose own body yields."""
+        self.looping: set[nodes.NodeNG] = set()
+        """The functions that hold a loop, in themselves or in a function inside."""
+        self.flags: set[str] = set()
+        """The names and attributes that a test asks to know whether the program runs on XLA."""
+        self.asks_for_xla = False
+        """True where a call asks for `accelerator="tpu"` or `strategy="xla"`."""
+        self._bound: dict[str, set[str]] = {}
+        self._aliases: list[tuple[str, str]] = []
+        self._named: dict[str, str] = {}
+        """What each imported name stands for."""
+        self._calls: dict[nodes.NodeNG, list[nodes.Call]] = defaultdict(list)
+        self._own: dict[nodes.NodeNG, Uses] = {}
+        self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
+        self._counted: dict[nodes.NodeNG, set[str]] = {}
+        self._uses: dict[nodes.NodeNG, Uses] = {}
+        self._given: dict[tuple[str, int | str | None], set[str | bool]] | None = None
+        """By function and argument: the constants that calls spell out."""
+        self._walk(module)
+
+    def _walk(self, module: nodes.Module) -> None:
+        scopes: list[nodes.NodeNG] = [module]
+        for scope in scopes:
+            calls, inner = self._calls[scope], self._inner[scope]
+            pending = list(scope.get_children())
+            while pending:
+                node = pending.pop()
+                if isinstance(node, nodes.Name):
+                    self.mentioned[node.name].append(node)
+                elif isinstance(node, nodes.Attribute):
+                    self.attributes[node.attrname].append(node)
+                    pending.append(node.expr)
+                elif isinstance(node, nodes.Call):
+                    calls.append(node)
+                    pending.append(node.func)
+                    pending += node.args
+                    pending += node.keywords
+                elif type(node) in SCOPES:
+                    inner.append(node)
+                elif type(node) not in LEAVES:
+                    note = NOTES.get(type(node))
+                    if note is not None:
+                        note(self, node, scope)
+                    pending += node.get_children()
+            scopes += inner
+        self.imports.sort(key=lambda statement: (statement.lineno or 0, statement.col_offset or 0), reverse=True)
+        for statement in self.imports:
+            self._bind(statement)
+
+    def _note_import(self, node: nodes.Import | nodes.ImportFrom, _: nodes.NodeNG) -> None:
+        self.imports.append(node)
+
+    def _note_yield(self, _: nodes.NodeNG, scope: nodes.NodeNG) -> None:
+        self.generators.add(scope)
+
+    def _note_loop(self, _: nodes.NodeNG, scope: nodes.NodeNG) -> None:
+        self.looping.add(scope)
+
+    def _note_test(self, node: nodes.If, _: nodes.NodeNG) -> None:
+        flag = flag_for_xla(node)
+        if flag is not None:
+            self.flags.add(flag)
+
+    def _note_keyword(self, node: nodes.Keyword, _: nodes.NodeNG) -> None:
+        self.asks_for_xla |= asks_for_xla(node)
+
+    def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
+        target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+        if isinstance(target, nodes.AssignName):
+            if (root := root_name(node.value)) is not None:
+                self._aliases.append((target.name, root))
+        elif isinstance(target, nodes.AssignAttr) and (
+            isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
+        ):
+            self._counted.setdefault(scope, set()).add(target.attrname)
+
+    def _bind(self, statement: nodes.Import | nodes.ImportFrom) -> None:
+        if isinstance(statement, nodes.Import):
+            self.imported.update(name for name, _ in statement.names)
+            for name, alias in statement.names:
+                package = name.partition(".")[0]
+                self._bound.setdefault(alias or package, set()).add(package)
+                self._named[alias or package] = name if alias else package
+        elif not statement.level:
+            self.imported.update(f"{statement.modname}.{name}" for name, _ in statement.names)
+            for name, alias in statement.names:
+                self._bound.setdefault(alias or name, set()).add((statement.modname or "").partition(".")[0])
+                self._named[alias or name] = f"{statement.modname}.{name}"
+
+    def names_for(self, package: str) -> frozenset[str]:
+        """The names that may stand for something of a package: imported from it, or assigned from such a name."""
+        names = {name for name, packages in self._bound.items() if package in packages}
+        while True:
+            more = {name for name, root in self._aliases if root in names} - names
+            if not more:
+                return frozenset(names)
+            names |= more
+
+    def uses(self, scope: nodes.NodeNG) -> Uses:
+        """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
+        found = self._uses.get(scope)
+        if found is None:
+            found = self._uses[scope] = {}
+            for part in self._parts(scope):
+                for path, use in self._uses_in(part).items():
+                    if path in found:
+                        found[path] |= use
+                    else:
+                        found[path] = use
+        return found
+
+    def _uses_in(self, part: nodes.NodeNG) -> Uses:
+        found = self._own.get(part)
+        if found is None:
+            found = self._own[part] = {}
+            receiver = receiver_of(part)
+            for call in self._calls.get(part, ()):
+                note_call(call, found, self._named, receiver)
+        return found
+
+    def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
+        """Whether the calls of a function give different constants, texts or truths, as one of its arguments."""
+        if self._given is None:
+            self._given = {}
+            for calls in self._calls.values():
+                for other in calls:
+                    for place, value in constants_of(other):
+                        self._given.setdefault((last_name(other.func), place), set()).add(value)
+        return len(self._given.get((last_name(call.func), slot), ())) > 1
+
+    def has_loop(self, function: nodes.NodeNG) -> bool:
+        """Whether a function holds a loop."""
+        return any(part in self.looping for part in self._parts(function))
+
+    def counted(self, cls: nodes.NodeNG) -> frozenset[str]:
+        """The attributes that a class's methods count up or down."""
+        return frozenset(name for part in self._parts(cls) for name in self._counted.get(part, ()))
+
+    def _parts(self, scope: nodes.NodeNG) -> list[nodes.NodeNG]:
+        parts = [scope]
+        for part in parts:
+            parts.extend(self._inner.get(part, ()))
+        return parts
+
+
+def last_name(node: nodes.NodeNG) -> str:
+    """The name by which a function is called: `fit` for `self.trainer.fit`."""
+    return str(getattr(node, "attrname", None) or getattr(node, "name", ""))
+
+
+def constants_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str | bool]]:
+    """The texts and truths among the arguments of a call, each with its position or keyword."""
+    for slot, node in [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]:
+        if isinstance(node, nodes.Const) and isinstance(node.value, (str, bool)):
+            yield slot, node.value
+
+
+NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
+    **dict.fromkeys((nodes.Import, nodes.ImportFrom), Index._note_import),
+    **dict.fromkeys((nodes.Yield, nodes.YieldFrom), Index._note_yield),
+    **dict.fromkeys((nodes.For, nodes.AsyncFor, nodes.While), Index._note_loop),
+    **dict.fromkeys((nodes.Assign, nodes.AugAssign), Index._note_assignment),
+    nodes.If: Index._note_test,
+    nodes.Keyword: Index._note_keyword,
+}
+"""What is noted of a node of each kind, besides those that the walk itself knows."""
+BACKENDS = frozenset({"xla", "tpu", "neuron"})
+DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
+CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
+
+
+def flag_for_xla(node: nodes.If) -> str | None:
+    """The flag that a test asks, where only the branch in which it is set turns to XLA."""
+    flag, to_xla, other = node.test, node.body, node.orelse
+    if isinstance(flag, nodes.UnaryOp) and flag.op == "not":
+        flag, to_xla, other = flag.operand, other, to_xla
+    if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
+        return None
+    return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
+
+
+def asks_for_xla(keyword: nodes.Keyword) -> bool:
+    """Whether an argument asks for a TPU, as the trainers of Lightning are asked."""
+    return (
+        keyword.arg in ("accelerator", "strategy")
+        and isinstance(keyword.value, nodes.Const)
+        and str(keyword.value.value).startswith(("tpu", "xla"))
+    )
+
+
+def is_choice(node: nodes.NodeNG) -> bool:
+    """Whether a test compares something with the name of an XLA backend: `backend == "xla"`."""
+    return (
+        isinstance(node, nodes.Compare)
+        and isinstance(node.left, (nodes.Name, nodes.Attribute))
+        and [op for op, _ in node.ops] in (["=="], ["!="])
+        and isinstance(node.ops[0][1], nodes.Const)
+        and node.ops[0][1].value in BACKENDS
+    )
+
+
+def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
+    """Whether statements import torch_xla itself, or take its device or step with it: the body of `if use_xla:`."""
+    for statement in body:
+        if isinstance(statement, nodes.Import) and any(name in CORE for name, _ in statement.names):
+            return True
+        if isinstance(statement, nodes.ImportFrom) and statement.modname in CORE:
+            return True
+        if isinstance(statement, (nodes.Assign, nodes.Expr, nodes.AnnAssign)) and isinstance(
+            statement.value, nodes.Call
+        ):
+            function = statement.value.func
+            if isinstance(function, nodes.Attribute) and function.attrname in DEVICE_CALLS:
+                return True
+    return False
+
+
+def root_name(node: nodes.NodeNG) -> str | None:
+    """The name at the beginning of a chain of attributes and calls, None where something else begins it."""
+    while isinstance(node, (nodes.Attribute, nodes.Call)):
+        node = node.expr if isinstance(node, nodes.Attribute) else node.func
+    return node.name if isinstance(node, nodes.Name) else None
+
+
+def advances(value: nodes.NodeNG, target: str) -> bool:
+    """Whether a value is computed from the name or attribute it is assigned to: `(n + 1) % size` for `n`."""
+    if isinstance(value, nodes.BinOp):
+        return advances(value.left, target) or advances(value.right, target)
+    return isinstance(value, (nodes.Name, nodes.Attribute)) and value.as_string() == target
+
+
+@lru_cache(maxsize=4)
+def index_of(module: nodes.Module) -> Index:
+    """The index of a module; those of the last few are kept."""
+    return Index(module)

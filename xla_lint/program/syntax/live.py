@@ -1,0 +1,259 @@
+"""The code of a module that runs on the target release, with what guards it.
+
+Branches that a test on the release rules out are left out, and so are those of such a test that cannot be decided:
+whoever asks knows of the other releases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from astroid import nodes
+
+from xla_lint.program.syntax.imports import dotted_name
+from xla_lint.program.syntax.index import index_of, last_name
+from xla_lint.program.syntax.version_tests import Answer, VersionTests
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from xla_lint.knowledge.releases import Release
+    from xla_lint.program.syntax.index import Index
+
+PACKAGES = ("torch_xla", "os")
+"""What the walk looks for: torch_xla itself, and the environment that it reads."""
+BROAD = frozenset({"Exception", "BaseException"})
+SUPPRESSORS = frozenset({"contextlib.suppress", "pytest.raises"})
+LEAVING = (nodes.Return, nodes.Raise, nodes.Continue, nodes.Break)
+INTERESTING = (nodes.Import, nodes.ImportFrom, nodes.Attribute, nodes.Name, nodes.Call, nodes.Assign, nodes.AugAssign)
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What stands around a piece of code."""
+
+    branches: tuple[tuple[nodes.NodeNG, bool], ...] = ()
+    """The undecided tests around it, and which branch of each it is in."""
+    caught: frozenset[str] = frozenset()
+    """The exceptions that a `try` around it expects: `ImportError`, `AttributeError`."""
+    functions: tuple[nodes.NodeNG, ...] = ()
+    """The functions around it, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One node that runs, and its guards."""
+
+    node: nodes.NodeNG
+    guards: Guards
+
+
+class LiveCode:
+    """A walk over what `speaking` picks of a module.
+
+    `spots` lists the imports, names, attributes, calls and assignments on its way, in source order.
+    """
+
+    def __init__(self, module: nodes.Module, target: Release) -> None:
+        self.module = module
+        self.spots: list[Spot] = []
+        self._tests = VersionTests(target)
+        self._wanted = speaking(index_of(module))
+        self._skipped: set[str] = set()
+        self._block(module.body, Guards())
+        self._drop_uncalled()
+
+    def _block(self, body: list[nodes.NodeNG], guards: Guards) -> None:
+        end = max((place for place, statement in enumerate(body, start=1) if statement in self._wanted), default=0)
+        for position, statement in enumerate(body[:end]):
+            if not isinstance(statement, nodes.If):
+                self._visit(statement, guards)
+                continue
+            leaves = ends_early(statement.body), ends_early(statement.orelse)
+            if statement not in self._wanted and not any(leaves):
+                continue
+            rest = body[position + 1 : end]
+            after_body, after_else = ([] if leaves[0] else rest), ([] if leaves[1] else rest)
+            self._visit(statement.test, guards)
+            answer = Answer.NO if is_type_checking(statement.test) else self._tests.decide(statement.test)
+            if answer is Answer.UNRELATED and not any(leaves):
+                self._block(statement.body, branch(guards, statement, True))
+                self._block(statement.orelse, branch(guards, statement, False))
+                continue
+            if answer is Answer.YES:
+                self._skip(statement.orelse)
+                self._block([*statement.body, *after_body], guards)
+            elif answer is Answer.NO:
+                self._skip(statement.body)
+                self._block([*statement.orelse, *after_else], guards)
+            elif answer is Answer.UNDECIDED:
+                self._skip(statement.body)
+                self._skip(statement.orelse)
+                if not any(leaves):
+                    self._block(rest, guards)
+                else:
+                    self._skip(rest)
+            else:
+                self._block([*statement.body, *after_body], branch(guards, statement, True))
+                self._block([*statement.orelse, *after_else], branch(guards, statement, False))
+            return
+
+    def _visit(self, node: nodes.NodeNG, guards: Guards) -> None:
+        if node not in self._wanted:
+            return
+        if isinstance(node, nodes.If):
+            self._block([node], guards)
+            return
+        if isinstance(node, INTERESTING):
+            self.spots.append(Spot(node, guards))
+        if isinstance(node, (nodes.FunctionDef, nodes.Lambda)):
+            self._function(node, guards)
+        elif isinstance(node, (nodes.Try, nodes.TryStar)):
+            self._try(node, guards)
+        elif isinstance(node, nodes.With):
+            self._with(node, guards)
+        elif isinstance(node, nodes.IfExp):
+            self._ternary(node, guards)
+        elif isinstance(node, nodes.BoolOp):
+            self._boolean(node, guards)
+        elif isinstance(node, (nodes.For, nodes.While, nodes.ClassDef)):
+            blocks = [node.body, getattr(node, "orelse", [])]
+            self._children(node, guards, {child for block in blocks for child in block})
+            for block in blocks:
+                self._block(block, guards)
+        else:
+            self._children(node, guards)
+
+    def _children(self, node: nodes.NodeNG, guards: Guards, besides: Collection[nodes.NodeNG] = ()) -> None:
+        for child in node.get_children():
+            if not besides or child not in besides:
+                self._visit(child, guards)
+
+    def _function(self, node: nodes.FunctionDef | nodes.Lambda, guards: Guards) -> None:
+        inner = replace(guards, functions=(*guards.functions, node), caught=frozenset())
+        if isinstance(node, nodes.Lambda) and not isinstance(node, nodes.FunctionDef):
+            self._visit(node.body, inner)
+            return
+        self._children(node, guards, set(node.body))
+        self._block(node.body, inner)
+
+    def _try(self, node: nodes.Try | nodes.TryStar, guards: Guards) -> None:
+        caught = frozenset(name for handler in node.handlers for name in expected(handler, node.body))
+        self._block(node.body, replace(guards, caught=guards.caught | caught))
+        asks = any(mentions_xla(statement) for statement in node.body)
+        for handler in node.handlers:
+            if asks and expected(handler, node.body):
+                self._skip(handler.body)
+            else:
+                self._block(handler.body, guards)
+        self._block(node.orelse, guards)
+        self._block(node.finalbody, guards)
+
+    def _with(self, node: nodes.With, guards: Guards) -> None:
+        caught: set[str] = set()
+        for manager, target in node.items:
+            self._visit(manager, guards)
+            if target is not None:
+                self._visit(target, guards)
+            if isinstance(manager, nodes.Call) and dotted_name(manager.func) in SUPPRESSORS:
+                caught.update(name for item in manager.args for name in exceptions(item))
+        self._block(node.body, replace(guards, caught=guards.caught | caught))
+
+    def _ternary(self, node: nodes.IfExp, guards: Guards) -> None:
+        self._visit(node.test, guards)
+        answer = self._tests.decide(node.test)
+        for side, when in ((node.body, Answer.YES), (node.orelse, Answer.NO)):
+            if answer in (when, Answer.UNRELATED):
+                self._visit(side, branch(guards, node, when is Answer.YES))
+            else:
+                self._skip([side])
+
+    def _boolean(self, node: nodes.BoolOp, guards: Guards) -> None:
+        for position, operand in enumerate(node.values):
+            self._visit(operand, guards)
+            answer = self._tests.decide(operand)
+            if answer is Answer.UNDECIDED or answer is Answer(node.op == "or"):
+                self._skip(node.values[position + 1 :])
+                return
+
+    def _skip(self, unused: Iterable[nodes.NodeNG]) -> None:
+        for item in unused:
+            self._skipped.update(name.name for name in item.nodes_of_class(nodes.Name))
+
+    def _drop_uncalled(self) -> None:
+        """Leave out the functions that only the code left out refers to."""
+        used = {spot.node.name for spot in self.spots if isinstance(spot.node, nodes.Name)}
+        unused = self._skipped - used
+        if unused:
+            self.spots = [
+                spot
+                for spot in self.spots
+                if not any(getattr(function, "name", "") in unused for function in spot.guards.functions)
+            ]
+
+
+def speaking(facts: Index) -> set[nodes.NodeNG]:
+    """The nodes that import, or hold a name that may stand for something of `PACKAGES` or for a function that does.
+
+    The functions count because one that only dead code calls is dead as well.
+    """
+    names = frozenset[str]().union(*map(facts.names_for, PACKAGES))
+    pending = [*facts.imports, *(use for name in names for use in facts.mentioned.get(name, ()))]
+    found: set[nodes.NodeNG] = set()
+    while pending:
+        node: nodes.NodeNG | None = pending.pop()
+        while node is not None and node not in found:
+            found.add(node)
+            if isinstance(node, nodes.FunctionDef):
+                pending += facts.mentioned.get(node.name, ())
+            node = node.parent
+    return found
+
+
+def branch(guards: Guards, test: nodes.NodeNG, side: bool) -> Guards:
+    """The guards inside one branch of an undecided test."""
+    return replace(guards, branches=(*guards.branches, (test, side)))
+
+
+def ends_early(body: list[nodes.NodeNG]) -> bool:
+    """Whether what follows a block runs only where the block did not."""
+    return bool(body) and isinstance(body[-1], LEAVING)
+
+
+def exceptions(node: nodes.NodeNG | None) -> list[str]:
+    """The last names of the exceptions that an `except` clause lists."""
+    items: list[Any] = node.elts if isinstance(node, nodes.Tuple) else [node]
+    return [last_name(item) for item in items if item is not None]
+
+
+def expected(handler: nodes.ExceptHandler, body: list[nodes.NodeNG]) -> set[str]:
+    """Which of `ImportError` and `AttributeError` a handler is there for.
+
+    A handler of every exception is, where it stands around one statement.
+    """
+    names = set(exceptions(handler.type))
+    if "ModuleNotFoundError" in names:
+        names.add("ImportError")
+    if handler.type is None or names & BROAD:
+        return {"ImportError", "AttributeError"} if len(body) == 1 else set()
+    return names & {"ImportError", "AttributeError"}
+
+
+def mentions_xla(node: nodes.NodeNG) -> bool:
+    """Whether a statement imports or uses anything of torch_xla."""
+    for item in node.nodes_of_class((nodes.Import, nodes.ImportFrom, nodes.Name)):
+        if isinstance(item, nodes.Name):
+            dotted = dotted_name(item) or ""
+        elif isinstance(item, nodes.ImportFrom):
+            dotted = item.modname or ""
+        else:
+            dotted = item.names[0][0]
+        if dotted.partition(".")[0] == "torch_xla":
+            return True
+    return False
+
+
+def is_type_checking(test: nodes.NodeNG) -> bool:
+    """True for `TYPE_CHECKING`."""
+    return "TYPE_CHECKING" in (getattr(test, "name", ""), getattr(test, "attrname", ""))
