@@ -13,7 +13,7 @@ from astroid import nodes
 
 from xla_lint import engine
 from xla_lint.engine import Settings
-from xla_lint.program.interpreter.faults import Fault
+from xla_lint.program.interpreter.internal_errors import InternalError
 from xla_lint.program.project.project import Project
 from xla_lint.rules import rule_named
 from xla_lint.rules.base import Confidence, Finding
@@ -29,7 +29,7 @@ def check_module(
     project: Project,
     settings: Settings,
     symbols: Collection[str] | None = None,
-    faults: list[Fault] | None = None,  # noqa: ARG001 - a stand-in takes what the engine takes
+    errors: list[InternalError] | None = None,  # noqa: ARG001 - a stand-in takes what the engine takes
 ) -> list[Finding]:
     CALLS.append((module, project, settings))
     if module.name == "crash":

@@ -305,7 +305,7 @@ LOOKS = frozenset(
 def test_the_analysis_sees_files_through_the_project_alone(folder: str) -> None:
     doors = {
         PACKAGE / "program" / "project" / name
-        for name in ("project.py", "roots.py", "outline.py", "source.py", "scope.py")
+        for name in ("project.py", "roots.py", "file_summary.py", "source.py", "scope.py")
     }
     for path in set((PACKAGE / folder).rglob("*.py")) - doors:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

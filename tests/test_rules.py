@@ -12,17 +12,17 @@ import astroid
 import pytest
 from astroid import nodes
 
-from xla_lint.program import events as happened
-from xla_lint.program.domain.events import CallSite, Context, Event, Guard, Held, How, LibraryCall, Read
+from xla_lint.program.domain import events as happened
+from xla_lint.program.domain.events import CallSite, Condition, Constraint, Context, Event, How, LibraryCall, Read
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Instance,
     Loader,
+    Location,
     Logger,
     Number,
-    Place,
     Sequence,
     Tensor,
     Text,
@@ -30,7 +30,7 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.interpreter.analysis import Program
 from xla_lint.program.project.scope import NEWEST, Version
-from xla_lint.rules import all_rules, audience, rule_named
+from xla_lint.rules import all_rules, listeners, rule_named
 from xla_lint.rules.base import HEADINGS, Confidence, Finding, Rule
 
 FAMILIES = MappingProxyType(
@@ -89,8 +89,8 @@ def test_message_has_named_fields_only(rule: type[Rule]) -> None:
 
 @_every_rule
 def test_rule_listens_to_events(rule: type[Rule]) -> None:
-    assert rule.listens
-    assert all(issubclass(kind, Event) for kind in rule.listens)
+    assert rule.subscribes
+    assert all(issubclass(kind, Event) for kind in rule.subscribes)
 
 
 JUDGED = frozenset({"reads", "barriers", "shapes", "checkpoints"})
@@ -112,16 +112,16 @@ def _loop(**changes: object) -> Loop:
 
 def _in(
     *loops: Loop,
-    guards: tuple[Guard, ...] = (),
+    conditions: tuple[Condition, ...] = (),
     calls: tuple[CallSite, ...] = (),
     closure: bool = False,
     callback: bool = False,
 ) -> Context:
-    held = frozenset(Held(guard, len(loops)) for guard in guards)
-    return Context(loops, held, calls, closure, callback)
+    path_condition = frozenset(Constraint(condition, len(loops)) for condition in conditions)
+    return Context(loops, path_condition, calls, closure, callback)
 
 
-DEVICE = Tensor(Place.DEVICE, born=1, line=44)
+DEVICE = Tensor(Location.DEVICE, recorded_in=1, line=44)
 
 
 def _read(context: Context, **changes: object) -> Read:
@@ -133,7 +133,7 @@ def _read(context: Context, **changes: object) -> Read:
         "spelled": ".item()",
         "tensor": DEVICE,
         "pending": True,
-        "certain": True,
+        "on_every_path": True,
     }
     return Read(**(fields | changes))  # type: ignore[arg-type]
 
@@ -155,7 +155,7 @@ def _findings(*events: Event, target: Version = NEWEST) -> list[Finding]:
     return [
         finding
         for event in events
-        for kind in audience(event)
+        for kind in listeners(event)
         if kind.__module__.split(".")[-2] in JUDGED
         for finding in kind(program).check(event)
     ]
@@ -166,16 +166,16 @@ def _symbols(*events: Event) -> list[str]:
 
 
 def test_a_rule_chooses_among_library_calls_only_where_it_listens_to_them() -> None:
-    choosy = [rule for rule in all_rules() if rule.hears.__func__ is not Rule.hears.__func__]  # type: ignore[attr-defined]
+    choosy = [rule for rule in all_rules() if rule.is_of_interest.__func__ is not Rule.is_of_interest.__func__]  # type: ignore[attr-defined]
     assert choosy
-    assert all(LibraryCall in rule.listens for rule in choosy)
+    assert all(LibraryCall in rule.subscribes for rule in choosy)
 
 
 def test_a_rule_gets_the_library_calls_that_it_hears_alone() -> None:
     for name in ("torch.Tensor.to", "torch_xla.launch", "my.function"):
-        heard = audience(_call(name))
+        heard = listeners(_call(name))
         assert [rule.symbol for rule in heard] == [
-            rule.symbol for rule in all_rules() if LibraryCall in rule.listens and rule.hears(name)
+            rule.symbol for rule in all_rules() if LibraryCall in rule.subscribes and rule.is_of_interest(name)
         ]
 
 
@@ -197,15 +197,15 @@ def test_advice_names_what_the_target_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tensor", "certain", "expected"),
+    ("tensor", "on_every_path", "expected"),
     [
         (DEVICE, False, Confidence.CONTROL_FLOW),
-        (DEVICE.like(sure=False), True, Confidence.INFERENCE),
-        (DEVICE.like(sure=False), False, Confidence.INFERENCE),
+        (DEVICE.like(certain=False), True, Confidence.INFERENCE),
+        (DEVICE.like(certain=False), False, Confidence.INFERENCE),
     ],
 )
-def test_confidence_of_a_read(tensor: Tensor, certain: bool, expected: Confidence) -> None:
-    (finding,) = _findings(_read(_in(_loop()), tensor=tensor, certain=certain))
+def test_confidence_of_a_read(tensor: Tensor, on_every_path: bool, expected: Confidence) -> None:
+    (finding,) = _findings(_read(_in(_loop()), tensor=tensor, on_every_path=on_every_path))
     assert finding.confidence is expected
 
 
@@ -215,10 +215,10 @@ def test_confidence_of_a_read(tensor: Tensor, certain: bool, expected: Confidenc
         ({}, _in(_loop()), ["xla-value-read"]),
         ({"how": How.FORMAT}, _in(_loop()), ["xla-print-tensor"]),
         ({"how": How.BRANCH}, _in(_loop()), ["xla-tensor-branch"]),
-        ({}, _in(_loop(), guards=(Guard.PERIODIC,)), ["xla-periodic-read"]),
-        ({"pending": False}, _in(_loop(), guards=(Guard.PERIODIC,)), ["xla-periodic-read"]),
+        ({}, _in(_loop(), conditions=(Condition.PERIODIC,)), ["xla-periodic-read"]),
+        ({"pending": False}, _in(_loop(), conditions=(Condition.PERIODIC,)), ["xla-periodic-read"]),
         ({"pending": False, "how": How.FORMAT}, _in(_loop()), ["xla-late-read"]),
-        ({}, _in(_loop(), guards=(Guard.RANK,)), ["xla-rank-read"]),
+        ({}, _in(_loop(), conditions=(Condition.RANK,)), ["xla-rank-read"]),
         ({}, _in(), []),
         ({"pending": False}, _in(_loop(), closure=True), []),
         ({}, _in(_loop(), closure=True), ["xla-value-read"]),
@@ -235,7 +235,7 @@ def test_each_read_has_one_symbol(changes: dict[str, object], context: Context, 
 def test_the_costliest_context_of_a_node_speaks() -> None:
     node = _node()
     late = _read(_in(_loop()), node=node, pending=False)
-    periodic = _read(_in(_loop(), guards=(Guard.PERIODIC,)), node=node)
+    periodic = _read(_in(_loop(), conditions=(Condition.PERIODIC,)), node=node)
     full = _read(_in(_loop()), node=node)
     outside = _read(_in(), node=node)
     assert _symbols(outside, late) == ["xla-late-read"]
@@ -249,7 +249,7 @@ ENCODER = "torch.nn.TransformerEncoder.__call__"
 LOG = "lightning.LightningModule.log"
 
 
-def distribution(name: str, place: Place = Place.DEVICE) -> Instance:
+def distribution(name: str, place: Location = Location.DEVICE) -> Instance:
     return Instance(None, f"torch.distributions.{name}", {"probs": Tensor(place)})
 
 
@@ -261,13 +261,13 @@ def distribution(name: str, place: Place = Place.DEVICE) -> Instance:
         (_call(NORMAL, DEVICE, DEVICE, validate_args=Number(False)), False),
         (_call(NORMAL, DEVICE, DEVICE, validate_args=UNKNOWN), False),
         (_call(NORMAL, DEVICE, DEVICE, unpacked=True), False),
-        (_call(NORMAL, Tensor(Place.HOST), Number(1.0)), False),
+        (_call(NORMAL, Tensor(Location.HOST), Number(1.0)), False),
         (_call(NORMAL, DEVICE, DEVICE, context=_in()), False),
-        (_call(NORMAL, DEVICE, DEVICE, context=_in(_loop(), guards=(Guard.PERIODIC,))), False),
+        (_call(NORMAL, DEVICE, DEVICE, context=_in(_loop(), conditions=(Condition.PERIODIC,))), False),
         (_call("torch.distributions.Independent", DEVICE, Number(1)), False),
         (_call("torch.distributions.StudentT", DEVICE, validate_args=Number(False)), True),
         (_call(DIVERGENCE, distribution("Categorical"), distribution("Categorical")), True),
-        (_call(DIVERGENCE, distribution("Categorical", Place.HOST), distribution("Categorical")), False),
+        (_call(DIVERGENCE, distribution("Categorical", Location.HOST), distribution("Categorical")), False),
         (_call(DIVERGENCE, distribution("Normal"), distribution("Normal")), False),
         (_call(DIVERGENCE, UNKNOWN, distribution("Categorical")), False),
         (_call(ENCODER, DEVICE, mask=DEVICE), True),
@@ -281,7 +281,7 @@ def distribution(name: str, place: Place = Place.DEVICE) -> Instance:
         (_call("torch.autograd.set_detect_anomaly", Number(True)), True),
         (_call("torch.autograd.set_detect_anomaly", Number(False)), False),
         (_call("torch.linalg.inv", DEVICE), True),
-        (_call("torch.linalg.inv", Tensor(Place.HOST)), False),
+        (_call("torch.linalg.inv", Tensor(Location.HOST)), False),
         (_call(LOG, Text("loss"), DEVICE, sync_dist=Number(True)), True),
         (_call(LOG, Text("loss"), DEVICE, sync_dist=Number(True), on_step=Number(False)), False),
         (_call(LOG, Text("loss"), DEVICE), False),
@@ -349,7 +349,10 @@ MODEL = "torch_xla.core.xla_model."
     [
         (_call(MODEL + "mesh_reduce", Text("loss"), DEVICE, UNKNOWN), True),
         (_call(MODEL + "mesh_reduce", Text("loss"), DEVICE, UNKNOWN, context=_in()), False),
-        (_call(MODEL + "mesh_reduce", Text("loss"), DEVICE, context=_in(_loop(), guards=(Guard.PERIODIC,))), False),
+        (
+            _call(MODEL + "mesh_reduce", Text("loss"), DEVICE, context=_in(_loop(), conditions=(Condition.PERIODIC,))),
+            False,
+        ),
         (_call(MODEL + "rendezvous", Text("saved")), False),
         (_call(MODEL + "rendezvous", Text("saved"), UNKNOWN), True),
         (_call("torch.distributed.gather_object", DEVICE), True),
@@ -393,7 +396,7 @@ DYNAMIC, INCOMPLETE = ["xla-dynamic-padding"], ["xla-incomplete-padding"]
         (
             _call(
                 "torch.nn.utils.rnn.pad_sequence",
-                Sequence(None, Tensor(Place.HOST, length=24)),
+                Sequence(None, Tensor(Location.HOST, length=24)),
                 context=CALLBACK,
             ),
             [],
@@ -472,8 +475,8 @@ def test_events_that_count_in_step_code_only(event: Event, symbol: str) -> None:
 
 
 GENERATE = "transformers.PreTrainedModel.generate"
-ON_DEVICE = Instance(None, "transformers.PreTrainedModel", place=Place.DEVICE, model=True)
-ON_HOST = Instance(None, "transformers.PreTrainedModel", place=Place.HOST, model=True)
+ON_DEVICE = Instance(None, "transformers.PreTrainedModel", place=Location.DEVICE, model=True)
+ON_HOST = Instance(None, "transformers.PreTrainedModel", place=Location.HOST, model=True)
 
 
 @pytest.mark.parametrize(

@@ -254,4 +254,4 @@ def test_the_line_that_pays_is_named(tmp_path: Path) -> None:
     line = MAIN.count("\n") + 7
     for symbol in ("xla-syncing-optimizer", "xla-foreign-grad-scaler"):
         assert f" (line {line} of main.py): " in found[symbol].message
-        assert [node.lineno for node in found[symbol].felt] == [line]
+        assert [node.lineno for node in found[symbol].cost_shows_at] == [line]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.interpreter.analysis import Program, analyse
-from xla_lint.program.interpreter.faults import Fault
+from xla_lint.program.interpreter.internal_errors import InternalError
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, Scope, Version, domains, target_version
-from xla_lint.rules import all_rules, audience
+from xla_lint.rules import all_rules, listeners
 from xla_lint.rules.base import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def check_module(
     project: Project,
     settings: Settings,
     symbols: Collection[str] | None = None,
-    faults: list[Fault] | None = None,
+    errors: list[InternalError] | None = None,
 ) -> list[Finding]:
     """The findings of one module, in the order of its lines.
 
@@ -56,13 +56,13 @@ def check_module(
         return []
     target = settings.target or target_version(project)
     findings: list[Finding] = []
-    contained: list[Fault] = []
+    contained: list[InternalError] = []
     for program in analyse(module, project, target, alone=bool(own) or not taken):
         through = taken if program.entry is None else program.through
-        contained += program.faults
+        contained += program.errors
         findings += findings_in(program, own, through, symbols, contained)
-    if faults is not None:
-        faults += contained
+    if errors is not None:
+        errors += contained
     elif contained:
         raise contained[0].error
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
@@ -86,7 +86,7 @@ def findings_in(
     own: frozenset[Domain],
     through: frozenset[Domain],
     symbols: Collection[str] | None,
-    faults: list[Fault],
+    errors: list[InternalError],
 ) -> Iterator[Finding]:
     """What the rules say of the module that is checked, as part of one program.
 
@@ -101,7 +101,7 @@ def findings_in(
     name = "XLA program" if Domain.XLA in through else "program"
     via = "" if own or program.entry is None else f" (part of the {name} {program.entry.name})"
     for event in program.events:
-        for kind in audience(event):
+        for kind in listeners(event):
             if kind not in rules:
                 continue
             try:
@@ -109,4 +109,4 @@ def findings_in(
                     if program.alone or finding.node.root() is program.module:
                         yield replace(finding, via=via) if via else finding
             except Exception as error:  # noqa: BLE001 - told to the user
-                faults.append(Fault(error, event.node))
+                errors.append(InternalError(error, event.node))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint import __version__, engine
-from xla_lint.program.interpreter.faults import Fault
-from xla_lint.program.interpreter.garbage import collected_afterwards
+from xla_lint.program.interpreter.collector_pause import collector_paused
+from xla_lint.program.interpreter.internal_errors import InternalError
 from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ class Checked:
 
 def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
     """What `engine.check_module` finds with every rule, advice included, whatever goes wrong in it."""
-    faults: list[Fault] = []
+    errors: list[InternalError] = []
     try:
-        with room_to_recurse(), collected_afterwards():
-            findings = engine.check_module(module, project, settings, faults=faults)
+        with room_to_recurse(), collector_paused():
+            findings = engine.check_module(module, project, settings, errors=errors)
     except Exception as error:  # noqa: BLE001 - told to the user
-        findings, faults = [], [Fault(error, module)]
-    return Checked(findings, list(dict.fromkeys(failure(fault, module) for fault in faults)))
+        findings, errors = [], [InternalError(error, module)]
+    return Checked(findings, list(dict.fromkeys(failure(fault, module) for fault in errors)))
 
 
-def failure(fault: Fault, module: nodes.Module) -> Failure:
+def failure(fault: InternalError, module: nodes.Module) -> Failure:
     """A fault as the user is told of it: what, where in the code, where in xla-lint, and what to do about it."""
     root, scope = fault.node.root(), fault.node.scope()
     path = None if root is module else root.file

@@ -30,15 +30,15 @@ import pylint
 
 from xla_lint import __version__
 from xla_lint.cli.results import Located, Outcome, Place
-from xla_lint.program.project.outline import Outline, Stamp, digest_of
+from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
 from xla_lint.program.project.source import module_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.cli.config import Choice
+    from xla_lint.program.project.dependency_log import Dependencies
     from xla_lint.program.project.project import Project
-    from xla_lint.program.project.reads import Reads
 
 PACKAGE = Path(__file__).parent.parent
 SETTLED = 2 * 10**9
@@ -63,7 +63,7 @@ class Cache:
         store = self._store_of(project)
         return store.recall(project, path, source) if store is not None else None
 
-    def keep(self, project: Project, path: str, source: bytes, outcome: Outcome, reads: Reads) -> None:
+    def keep(self, project: Project, path: str, source: bytes, outcome: Outcome, reads: Dependencies) -> None:
         """Keep what the check of a file gave, and what it asked of the project."""
         store = self._store_of(project)
         if store is not None and not outcome.problems:
@@ -95,23 +95,23 @@ class Store:
         self._fresh: dict[str, Any] = {}
         """What this run found, by the absolute path of the file."""
         self._held = self._load()
-        self._outlines: dict[Path, Outline] = {}
+        self._outlines: dict[Path, FileSummary] = {}
         self._known = 0
         """How many outlines are in the file."""
         self.meet(project)
 
     def meet(self, project: Project) -> None:
         """Tell a project what is known of its files, those left out that have changed since."""
-        if self._outlines is project.outlines:
+        if self._outlines is project.summaries:
             return
         if self._held.get("shape") != project.shape:
             self._held = {"results": {}, "outlines": {}}
         if self._outlines:
-            project.outlines.update(self._outlines)
+            project.summaries.update(self._outlines)
         else:
-            project.outlines.update(_unchanged(self._held["outlines"]))
-            self._known = len(project.outlines)
-        self._outlines, self._shape = project.outlines, project.shape
+            project.summaries.update(_unchanged(self._held["outlines"]))
+            self._known = len(project.summaries)
+        self._outlines, self._shape = project.summaries, project.shape
 
     def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
         """What is known of a file with these bytes, None where it must be checked."""
@@ -121,7 +121,7 @@ class Store:
         reads = {(kind, place): answer for kind, place, answer in entry["reads"]}
         return _unpacked(path, entry["outcome"]) if project.still_answers(reads) else None
 
-    def keep(self, path: str, source: bytes, outcome: Outcome, reads: Reads) -> None:
+    def keep(self, path: str, source: bytes, outcome: Outcome, reads: Dependencies) -> None:
         """Keep what the check of a file gave, and what it asked of the project."""
         self._fresh[str(Path(path).absolute())] = {
             "key": _key(path, source),
@@ -137,12 +137,12 @@ class Store:
         results = others["results"] if others.get("shape") == self._shape else {}
         results = {path: entry for path, entry in results.items() if Path(path).exists()}
         now = time.time_ns()
-        outlines = {
-            os.fspath(path): _listed(outline)
-            for path, outline in self._outlines.items()
-            if outline.stamp is not None and now - max(outline.stamp.modified, outline.stamp.changed) > SETTLED
+        summaries = {
+            os.fspath(path): _listed(summary)
+            for path, summary in self._outlines.items()
+            if summary.stamp is not None and now - max(summary.stamp.modified, summary.stamp.changed) > SETTLED
         }
-        held = {"shape": self._shape, "results": {**results, **self._fresh}, "outlines": outlines}
+        held = {"shape": self._shape, "results": {**results, **self._fresh}, "outlines": summaries}
         body = json.dumps(held).encode()
         with contextlib.suppress(OSError):
             _replace(self._path, f"{_fingerprint()} {digest_of(body)}\n".encode() + body)
@@ -180,17 +180,17 @@ def _key(path: str, source: bytes) -> str:
     return digest_of(f"{module_name(path)}\n".encode(errors="surrogateescape") + source)
 
 
-def _unchanged(outlines: dict[str, list[Any]]) -> Iterator[tuple[Path, Outline]]:
-    for name, (stamp, digest, says, script, needs_xla, means_xla, launches, *paths, elsewhere) in outlines.items():
+def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary]]:
+    for name, (stamp, digest, says, script, needs_xla, means_xla, launches, *paths, elsewhere) in summaries.items():
         path = Path(name)
         if Stamp.of(path) == tuple(stamp):
             adds, imports, needs = (frozenset(map(Path, found)) for found in paths)
             told = (digest, tuple(says), script, needs_xla, means_xla, tuple(launches))
-            yield path, Outline(Stamp(*stamp), *told, adds, imports, needs, frozenset(elsewhere))
+            yield path, FileSummary(Stamp(*stamp), *told, adds, imports, needs, frozenset(elsewhere))
 
 
-def _listed(outline: Outline) -> list[Any]:
-    return [sorted(map(str, part)) if isinstance(part, frozenset) else part for part in outline]
+def _listed(summary: FileSummary) -> list[Any]:
+    return [sorted(map(str, part)) if isinstance(part, frozenset) else part for part in summary]
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:

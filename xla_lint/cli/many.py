@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.one import check_one
 from xla_lint.cli.results import Outcome, Problem
-from xla_lint.program.interpreter.garbage import collected_afterwards
+from xla_lint.program.interpreter.collector_pause import collector_paused
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, read
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from xla_lint.cli.cache import Cache
     from xla_lint.cli.config import Choice
-    from xla_lint.program.project.reads import Reads
+    from xla_lint.program.project.dependency_log import Dependencies
 
 WORTHWHILE = 24
 """With fewer files to analyse than this, more processes cost more time than they save."""
@@ -31,7 +31,7 @@ class Checked(NamedTuple):
     path: str
     source: bytes
     outcome: Outcome
-    reads: Reads
+    reads: Dependencies
     """What the check asked of the project."""
 
 
@@ -96,7 +96,7 @@ def _unreadable(path: str, error: SourceError) -> Outcome:
 
 def _analysed(path: str, source: bytes, choice: Choice) -> Checked:
     project = Project.around(path)
-    with project.recording() as reads, collected_afterwards():
+    with project.recording() as reads, collector_paused():
         outcome = check_one(path, source, project, choice)
     return Checked(path, source, outcome, reads)
 

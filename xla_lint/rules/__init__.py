@@ -28,25 +28,25 @@ def all_rules() -> tuple[type[Rule], ...]:
     return tuple(sorted(found, key=lambda rule: rule.number))
 
 
-def audience(event: Event) -> tuple[type[Rule], ...]:
+def listeners(event: Event) -> tuple[type[Rule], ...]:
     """The rules whose `check` gets an event, by number."""
-    return _hearers(event.name) if isinstance(event, LibraryCall) else _listeners()[type(event)]
+    return _interested(event.name) if isinstance(event, LibraryCall) else _subscribers()[type(event)]
 
 
 @functools.cache
-def _listeners() -> dict[type[Event], tuple[type[Rule], ...]]:
+def _subscribers() -> dict[type[Event], tuple[type[Rule], ...]]:
     """The rules that listen to each kind of event."""
     found: dict[type[Event], tuple[type[Rule], ...]] = defaultdict(tuple)
     for rule in all_rules():
-        for kind in rule.listens:
+        for kind in rule.subscribes:
             found[kind] += (rule,)
     return found
 
 
 @functools.lru_cache(maxsize=4096)
-def _hearers(call: str) -> tuple[type[Rule], ...]:
+def _interested(call: str) -> tuple[type[Rule], ...]:
     """The rules that hear library calls of a dotted name."""
-    return tuple(rule for rule in _listeners()[LibraryCall] if rule.hears(call))
+    return tuple(rule for rule in _subscribers()[LibraryCall] if rule.is_of_interest(call))
 
 
 def rule_named(symbol: str) -> type[Rule]:

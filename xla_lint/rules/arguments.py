@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import NONE, Number, Place, Tensor, Text, options
+from xla_lint.program.domain.values import NONE, Location, Number, Tensor, Text, options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def constant(value: Value | None) -> int | float | str | None:
 def device_tensor(value: Value | None) -> Tensor | None:
     """The device tensor that a value is, or may be on some path."""
     for option in options(value) if value is not None else ():
-        if isinstance(option, Tensor) and option.place is Place.DEVICE:
+        if isinstance(option, Tensor) and option.place is Location.DEVICE:
             return option
     return None
 

@@ -59,7 +59,7 @@ class Finding:
     facts: dict[str, str] = field(default_factory=dict)
     """What fills the rule's message template."""
     confidence: Confidence = Confidence.HIGH
-    felt: tuple[nodes.NodeNG, ...] = ()
+    cost_shows_at: tuple[nodes.NodeNG, ...] = ()
     """Where a run shows what it costs; empty where that is the node itself."""
     via: str = ""
     """The XLA program that the module is part of, where its own imports do not tell; with a leading space."""
@@ -69,9 +69,9 @@ class Finding:
         """The message as the user reads it."""
         return self.rule.message % self.facts + self.via
 
-    def felt_at(self, nodes: Iterable[nodes.NodeNG]) -> Finding:
+    def costing_at(self, nodes: Iterable[nodes.NodeNG]) -> Finding:
         """The same finding, whose cost a run shows at other nodes."""
-        return replace(self, felt=tuple(nodes))
+        return replace(self, cost_shows_at=tuple(nodes))
 
 
 class Rule(ABC):
@@ -83,7 +83,7 @@ class Rule(ABC):
     severity: ClassVar[Severity]
     message: ClassVar[str]
     """A %-template with named fields, filled from a finding's facts."""
-    listens: ClassVar[tuple[type[Event], ...]]
+    subscribes: ClassVar[tuple[type[Event], ...]]
     """The kinds of event that `check` is called with."""
     costs: ClassVar[tuple[Counter, ...]] = ()
     """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
@@ -98,7 +98,7 @@ class Rule(ABC):
         """Yield the findings that an event gives rise to."""
 
     @classmethod
-    def hears(cls, call: str) -> bool:  # noqa: ARG003 - what rules choose by
+    def is_of_interest(cls, call: str) -> bool:  # noqa: ARG003 - what rules choose by
         """Whether `check` gets library calls of this dotted name: all of them, unless a rule says otherwise.
 
         The answer is asked once for each name, and hangs on nothing else.

@@ -60,8 +60,8 @@ def computed(tensor: Tensor, context: Context) -> str:
     return f" (computed on line {tensor.line}{elsewhere})" if tensor.line else ""
 
 
-def confidence(context: Context, *tensors: Tensor, certain: bool = True) -> Confidence:
+def confidence(context: Context, *tensors: Tensor, on_every_path: bool = True) -> Confidence:
     """How sure a finding about these tensors is, in this context."""
-    if not all(tensor.sure for tensor in tensors) or (context.step is not None and not context.step.sure):
+    if not all(tensor.certain for tensor in tensors) or (context.step is not None and not context.step.certain):
         return Confidence.INFERENCE
-    return Confidence.HIGH if certain else Confidence.CONTROL_FLOW
+    return Confidence.HIGH if on_every_path else Confidence.CONTROL_FLOW

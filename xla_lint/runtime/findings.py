@@ -159,7 +159,7 @@ def _is_read(symbol: str) -> bool:
 def span(finding: Finding) -> Span:
     """Where a finding stands, and where a run shows its cost."""
     place = _stretch(finding.node)
-    return Span(place, finding.rule.symbol, tuple(map(_stretch, finding.felt)) or (place,))
+    return Span(place, finding.rule.symbol, tuple(map(_stretch, finding.cost_shows_at)) or (place,))
 
 
 def _stretch(node: nodes.NodeNG) -> Stretch:

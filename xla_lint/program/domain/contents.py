@@ -9,8 +9,8 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
     Instance,
+    Location,
     Mapping,
-    Place,
     Sequence,
     Stream,
     Tensor,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEPTH = 4
 
 
-def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Place, bool]]:
+def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Location, bool]]:
     """The places of the tensors in a value, and whether each is sure; UNKNOWN for a part that cannot be told.
 
     A part that is on the device on some paths only counts as unknown, and so does a model of which no move is in sight.
@@ -34,9 +34,9 @@ def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Place, boo
         return
     if isinstance(value, Tensor):
         assumed = value.origins and all(is_assumed(origin.model) for origin in value.origins)
-        yield (Place.UNKNOWN if assumed else value.place), value.sure
+        yield (Location.UNKNOWN if assumed else value.place), value.certain
     elif value is UNKNOWN or depth == 0:
-        yield Place.UNKNOWN, False
+        yield Location.UNKNOWN, False
     elif isinstance(value, Choice):
         yield from _together(value, depth)
     elif isinstance(value, Sequence):
@@ -49,29 +49,29 @@ def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Place, boo
         yield from places(value.element, depth - 1)
     elif isinstance(value, Instance):
         if value.model or is_optimizer(value):
-            assumed = is_assumed(value) and value.place is Place.DEVICE
-            yield (Place.UNKNOWN if assumed else value.place), value.sure
+            assumed = is_assumed(value) and value.place is Location.DEVICE
+            yield (Location.UNKNOWN if assumed else value.place), value.certain
         else:
             for item in value.attributes.values():
                 yield from places(item, depth - 1)
 
 
-def _together(value: Choice, depth: int) -> Iterator[tuple[Place, bool]]:
+def _together(value: Choice, depth: int) -> Iterator[tuple[Location, bool]]:
     found = [list(places(option, depth)) for option in options(value) if option is not NONE]
-    if all(any(place is Place.DEVICE for place, _ in option) for option in found):
+    if all(any(place is Location.DEVICE for place, _ in option) for option in found):
         for option in found:
             yield from option
-    elif any(place is not Place.HOST for option in found for place, _ in option):
-        yield Place.UNKNOWN, False
+    elif any(place is not Location.HOST for option in found for place, _ in option):
+        yield Location.UNKNOWN, False
 
 
-def place_in(value: Value | None) -> tuple[Place, bool]:
+def place_in(value: Value | None) -> tuple[Location, bool]:
     """Where what is saved lives, and whether that is sure.
 
     DEVICE if a tensor surely is there, HOST if no tensor can be elsewhere, else UNKNOWN.
     """
     found = list(places(value))
-    on_device = [sure for place, sure in found if place is Place.DEVICE]
+    on_device = [certain for place, certain in found if place is Location.DEVICE]
     if on_device:
-        return Place.DEVICE, any(on_device)
-    return (Place.HOST, True) if all(place is Place.HOST for place, _ in found) else (Place.UNKNOWN, False)
+        return Location.DEVICE, any(on_device)
+    return (Location.HOST, True) if all(place is Location.HOST for place, _ in found) else (Location.UNKNOWN, False)

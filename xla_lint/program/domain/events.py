@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from xla_lint.knowledge.api import Life
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Instance, Loader, Logger, Number, Place, Tensor, Value
+    from xla_lint.program.domain.values import Instance, Loader, Location, Logger, Number, Tensor, Value
 
 
-class Guard(enum.Enum):
+class Condition(enum.Enum):
     """What decides whether the code under a test runs."""
 
     PERIODIC = "every few steps"
@@ -42,10 +42,10 @@ class CallSite:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Constraint:
     """A guard that holds, and how many loops were around the test that set it."""
 
-    guard: Guard
+    condition: Condition
     depth: int
     calls: int = 0
     """How many calls had led to the test."""
@@ -57,7 +57,7 @@ class Context:
 
     loops: tuple[Loop, ...]
     """The loops around the event, outermost first, those of the callers included."""
-    held: frozenset[Held]
+    path_condition: frozenset[Constraint]
     """Every guard that holds, from the entry point on."""
     stack: tuple[CallSite, ...]
     """Every call from the entry point on, outermost first."""
@@ -80,10 +80,14 @@ class Context:
         return self.loops[depth - 1] if depth else None
 
     @property
-    def guards(self) -> frozenset[Guard]:
+    def conditions(self) -> frozenset[Condition]:
         """The guards that hold inside the innermost step loop's body; a test on the rank counts from anywhere."""
         depth = self._step_depth()
-        return frozenset(held.guard for held in self.held if held.depth >= depth or held.guard is Guard.RANK)
+        return frozenset(
+            constraint.condition
+            for constraint in self.path_condition
+            if constraint.depth >= depth or constraint.condition is Condition.RANK
+        )
 
     @property
     def calls(self) -> tuple[CallSite, ...]:
@@ -94,7 +98,7 @@ class Context:
     @property
     def periodic(self) -> bool:
         """True where the event happens only every few steps."""
-        return Guard.PERIODIC in self.guards
+        return Condition.PERIODIC in self.conditions
 
     def _step_depth(self) -> int:
         for depth in range(len(self.loops), 0, -1):
@@ -134,7 +138,7 @@ class Read(Event):
     tensor: Tensor
     pending: bool
     """True where the tensor was computed since the last barrier on some path."""
-    certain: bool
+    on_every_path: bool
     """False where pending or not depends on the path taken."""
     logger: Logger | None = None
     """The logger that formats the value lazily, with `level`."""
@@ -230,10 +234,10 @@ class Transfer(Event):
     """`.to(...)` with a place: a tensor or a model is moved, or is already there."""
 
     value: Tensor | Instance
-    origin: Place
+    origin: Location
     """Where it was before."""
-    place: Place
-    sure: bool
+    place: Location
+    certain: bool
     """False where the place is known by convention only."""
     cast: bool
     """True where the dtype changes too."""
@@ -244,7 +248,7 @@ class Forward(Event):
     """A model is called with device tensors, or lives on the device."""
 
     model: Instance
-    place: Place
+    place: Location
     """Where the model lives here."""
     prepared: bool
     """True where `Accelerator.prepare` has had it."""
@@ -277,7 +281,7 @@ class Outdated(Event):
 
     moved: int
     """The line of the move that replaced them."""
-    sure: bool
+    certain: bool
     """False where a link of the evidence is a convention."""
 
 
@@ -308,9 +312,9 @@ class Save(Event):
     spelled: str
     what: str
     """The source of what is saved."""
-    place: Place
+    place: Location
     """DEVICE if it surely holds device tensors, HOST if it surely holds none."""
-    sure: bool
+    certain: bool
     collective: bool
     """True where its graph holds a collective."""
 

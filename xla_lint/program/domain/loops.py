@@ -94,7 +94,7 @@ class Loop:
     """The parts of a plain loader's batch whose values the host asks for in every iteration."""
     wanted: set[Part] = field(default_factory=set)
     """The parts of a plain loader's batch that are moved to the device, or used with values fetched from there."""
-    sure: bool = True
+    certain: bool = True
     """False where no caller is in sight, so that what runs in it is told by use alone."""
     carries: bool = False
     """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""

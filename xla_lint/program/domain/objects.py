@@ -58,26 +58,26 @@ def bound_to(function: Function, receiver: Value) -> Function:
 def model_on_device(value: Tensor) -> Instance:
     """The model that an unsettled value, which a move gave, turned out to be."""
     moves = (Move(value.line, value.place, 0),)
-    return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False, moves=moves)
+    return Instance(None, "torch.nn.Module", place=value.place, model=True, certain=False, moves=moves)
 
 
-def is_unsettled(value: Value) -> bool:
+def is_undecided(value: Value) -> bool:
     """Whether a value may be a model or a tensor: something unknown that was moved to the device."""
-    return any(isinstance(option, Tensor) and option.unsettled for option in options(value))
+    return any(isinstance(option, Tensor) and option.undecided for option in options(value))
 
 
-def settled(value: Value, use: Use | None) -> Value:
+def resolved(value: Value, use: Use | None) -> Value:
     """What an unsettled value is by its use under one name: a model, a tensor, or still open."""
     return join_all(
-        _settled(option, use) if isinstance(option, Tensor) and option.unsettled else option
+        _resolved(option, use) if isinstance(option, Tensor) and option.undecided else option
         for option in options(value)
     )
 
 
-def _settled(value: Tensor, use: Use | None) -> Value:
+def _resolved(value: Tensor, use: Use | None) -> Value:
     if use is not None and (use.is_model or use.called):
         return model_on_device(value)
-    return value.like(unsettled=False) if use is not None and use.is_tensor else value
+    return value.like(undecided=False) if use is not None and use.is_tensor else value
 
 
 def lineage(cls: Class) -> list[Value]:

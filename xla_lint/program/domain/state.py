@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.loops import Cut
-from xla_lint.program.domain.values import Number, Tensor, Text, Value, apart, join, tensors_in
+from xla_lint.program.domain.values import Number, Tensor, Text, Value, join, per_replica, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from astroid import nodes
 
-    from xla_lint.program.domain.events import Held
+    from xla_lint.program.domain.events import Constraint
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Class, Device, Function
     from xla_lint.program.syntax.index import Index
@@ -30,7 +30,7 @@ class Phase:
     loop: Loop | None
     cut: nodes.NodeNG | None = None
     """The barrier that came after it."""
-    held: frozenset[Held] = frozenset()
+    path_condition: frozenset[Constraint] = frozenset()
     """The guards at that barrier."""
 
 
@@ -65,12 +65,12 @@ class State:
     """One point of the program. `env` belongs to the state and is copied when paths part."""
 
     env: Environment
-    held: frozenset[Held]
-    segments: frozenset[int]
+    path_condition: frozenset[Constraint]
+    epochs: frozenset[int]
     """The graph segments that may be open here: what was recorded in one of them is pending."""
     cut: Cut = Cut.NEVER
     """Whether the innermost loop's iteration has passed a barrier."""
-    flushed: frozenset[Tensor] = frozenset()
+    materialised: frozenset[Tensor] = frozenset()
     """Tensors of an open segment whose value was fetched in a way that materialises them."""
     grad: bool = True
     """False under `no_grad`."""
@@ -90,7 +90,7 @@ class State:
     def among(self, env: Environment) -> State:
         """A copy with other variables."""
         return State(
-            env, self.held, self.segments, self.cut, self.flushed, self.grad, self.phase, self.work,
+            env, self.path_condition, self.epochs, self.cut, self.materialised, self.grad, self.phase, self.work,
             self.gradients, self.touched, self.device,
         )  # fmt: skip
 
@@ -98,7 +98,7 @@ class State:
         """All but the variables and what is pending, to compare."""
         phase = self.phase
         done = None if phase is None else (phase.done, phase.loop, phase.cut)
-        return self.held, self.cut, self.grad, self.work, self.gradients, self.touched, self.device, done
+        return self.path_condition, self.cut, self.grad, self.work, self.gradients, self.touched, self.device, done
 
     def meet(self, other: State, *, ranked: bool = False) -> State:
         """The state where two paths come together. Variables bound on one path only are kept.
@@ -111,24 +111,24 @@ class State:
             if mine is None:
                 env[name] = value
             elif mine is not value:
-                env[name] = apart(join(mine, value)) if ranked else join(mine, value)
+                env[name] = per_replica(join(mine, value)) if ranked else join(mine, value)
         self.merge_course(other)
         return self
 
     def take_course(self, other: State) -> None:
         """Go on from where another frame's path ended; variables, guards and the grad mode stay."""
-        self.segments, self.cut, self.flushed = other.segments, other.cut, other.flushed
+        self.epochs, self.cut, self.materialised = other.epochs, other.cut, other.materialised
         self.phase, self.work, self.gradients = other.phase, other.work, other.gradients
         self.touched = other.touched
 
     def merge_course(self, other: State) -> None:
         """Merge all but the variables."""
-        self.held &= other.held
+        self.path_condition &= other.path_condition
         self.touched &= other.touched
-        self.segments |= other.segments
+        self.epochs |= other.epochs
         if self.cut is not other.cut:
             self.cut = Cut.SOMETIMES
-        self.flushed &= other.flushed
+        self.materialised &= other.materialised
         self.phase = self.phase if self.phase is other.phase else None
         self.work |= other.work
         if self.gradients is not other.gradients:
@@ -156,8 +156,8 @@ class Frame:
     owner: Class | None = None
     node: nodes.NodeNG | None = None
     module: nodes.Module | None = None
-    """The module whose code runs; its facts are in `facts`."""
-    facts: Index | None = None
+    """The module whose code runs; its facts are in `index`."""
+    index: Index | None = None
     depth: int = 0
     """How many loops were around its call."""
     returns: list[tuple[Value, State]] = field(default_factory=list)
@@ -171,13 +171,13 @@ class Frame:
     """The names declared `global` or `nonlocal`, with the frame that holds each."""
 
 
-TELLING = ("place", "born", "kind", "grad", "loose", "sure", "length", "sites")
+TELLING = ("place", "recorded_in", "kind", "grad", "unstructured", "certain", "length", "sites")
 _ABSENT = object()
 Changes = dict[tuple[int, Any], tuple[Any, Any, Any]]
 """What one path set: by the slot's identity, `(owner, key, value)`."""
 
 
-class Store:
+class Heap:
     """Changes to shared objects, journalled so that the paths of a branch can each start from the same heap."""
 
     def __init__(self) -> None:
@@ -227,7 +227,7 @@ class Store:
             values = [path[where][2] if where in path else current for path in paths]
             self._journal.append((owner, key, current))
             joined = _join_slots(values)
-            _set(owner, key, apart(joined) if ranked and isinstance(joined, Value) else joined)
+            _set(owner, key, per_replica(joined) if ranked and isinstance(joined, Value) else joined)
 
     def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
         """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.state import Frame
 
 
-class Place(enum.Enum):
+class Location(enum.Enum):
     """Where a tensor or a model lives."""
 
     DEVICE = "device"
@@ -69,7 +69,7 @@ NONE = _Nothing()
 """Python's None."""
 
 
-DEVICE_TYPES = {Place.DEVICE: "xla", Place.HOST: "cpu"}
+DEVICE_TYPES = {Location.DEVICE: "xla", Location.HOST: "cpu"}
 """The type of a `torch.device` there."""
 
 
@@ -131,8 +131,8 @@ TEXT = Text()
 class Tensor(Value):
     """A tensor. Two tensors are the same only if they are the same object."""
 
-    place: Place
-    born: int = MATERIALISED
+    place: Location
+    recorded_in: int = MATERIALISED
     """The segment of the graph in which it was recorded; `MATERIALISED` if it needs no execution."""
     line: int = 0
     """The line that computed it, 0 where unknown."""
@@ -141,9 +141,9 @@ class Tensor(Value):
     kind: Kind = Kind.UNKNOWN
     grad: bool = False
     """True where it carries autograd history."""
-    loose: bool = False
+    unstructured: bool = False
     """True for a model's output of unknown structure: its attributes and items are tensors."""
-    sure: bool = True
+    certain: bool = True
     """False where a link of the evidence is a convention."""
     length: int | None = None
     """The size of the first dimension, where the source says so."""
@@ -159,7 +159,7 @@ class Tensor(Value):
     """True for random numbers drawn on the host."""
     parts: frozenset[Part] = NO_PARTS
     """For a host tensor: the parts of a loader's batch that it is computed from, and `FETCHED`."""
-    unsettled: bool = False
+    undecided: bool = False
     """True for something unknown that was moved to the device: a model, if its use shows it, else a tensor."""
     root: Tensor | None = None
     """The tensor whose memory it shares (`detach()`), None for itself."""
@@ -195,8 +195,8 @@ FETCHED = Part()
 class Device(Value):
     """A torch device."""
 
-    place: Place
-    sure: bool = True
+    place: Location
+    certain: bool = True
 
 
 @dataclass(slots=True, frozen=True)
@@ -256,7 +256,7 @@ class GradientHook:
     """What it is given before the gradients."""
     gradients: int
     """How many gradients it is given."""
-    sure: bool
+    certain: bool
     """Whether these surely live on the device."""
     entry: int
     """The entry point of the program (`Machine.entry`) that registered it."""
@@ -293,10 +293,10 @@ class Instance(Value):
     cls: Class | None
     library: str = ""
     attributes: dict[str, Value] = field(default_factory=dict)
-    place: Place = Place.UNKNOWN
+    place: Location = Location.UNKNOWN
     """For a model: where its parameters live."""
     model: bool = False
-    sure: bool = True
+    certain: bool = True
     node: nodes.NodeNG | None = None
     """The call that made it."""
     prepared: bool = False
@@ -312,7 +312,7 @@ class Move:
     """A move that gave a model new parameters."""
 
     line: int
-    place: Place
+    place: Location
     entry: int
     """The entry point of the program (`Machine.entry`) from which it is reached."""
 
@@ -482,7 +482,7 @@ DEEPEST = 6
 """How deep containers may be nested that the program fills step by step."""
 
 
-def kept(value: Value, owner: Value) -> Value:
+def bounded(value: Value, owner: Value) -> Value:
     """What a container keeps of a value: UNKNOWN where it would hold itself, or be nested too deep."""
     return UNKNOWN if _holds(value, owner, DEEPEST) else value
 
@@ -511,19 +511,19 @@ def join(a: Value, b: Value) -> Value:
         if isinstance(a, Choice) or isinstance(b, Choice):
             joined = choose([*options(a), *options(b)])
             ranked = any(isinstance(side, Choice) and side.ranked for side in (a, b))
-            return apart(joined) if ranked else joined
+            return per_replica(joined) if ranked else joined
         merged = _merge(a, b)
         return merged if merged is not None else choose([a, b])
     finally:
         _nesting.depth -= 1
 
 
-def apart(value: Value) -> Value:
+def per_replica(value: Value) -> Value:
     """A value that is None on some replicas only, where it may be None at all."""
     return replace(value, ranked=True) if isinstance(value, Choice) and NONE in value.options else value
 
 
-def either(values: list[Value]) -> Value:
+def may_alias(values: list[Value]) -> Value:
     """One of several objects that exist already: lists and dicts stay themselves, so that a change reaches them."""
     distinct = list(dict.fromkeys(values))
     if 1 < len(distinct) <= MOST_OPTIONS and all(is_mutable(value) for value in distinct):
@@ -585,7 +585,14 @@ def _merge_texts(a: Text, b: Text) -> Text:
 def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
     if a.place is not b.place:
         return None
-    if (a.born, a.kind, a.grad, a.loose, a.sites, a.made) == (b.born, b.kind, b.grad, b.loose, b.sites, b.made):
+    if (a.recorded_in, a.kind, a.grad, a.unstructured, a.sites, a.made) == (
+        b.recorded_in,
+        b.kind,
+        b.grad,
+        b.unstructured,
+        b.sites,
+        b.made,
+    ):
         if (a.length, a.origins, a.collective, a.shared) == (b.length, b.origins, b.collective, b.shared):
             return a
         return a.like(
@@ -594,16 +601,16 @@ def _merge_tensors(a: Tensor, b: Tensor) -> Tensor | None:
             collective=a.collective or b.collective,
             shared=a.shared and b.shared,
         )
-    newer = b if b.born >= a.born else a
+    newer = b if b.recorded_in >= a.recorded_in else a
     return Tensor(
         a.place,
-        newer.born,
+        newer.recorded_in,
         newer.line,
         newer.home,
         kind=a.kind if a.kind is b.kind else Kind.UNKNOWN,
         grad=a.grad or b.grad,
-        loose=a.loose or b.loose,
-        sure=a.sure and b.sure,
+        unstructured=a.unstructured or b.unstructured,
+        certain=a.certain and b.certain,
         length=a.length if a.length == b.length else None,
         sites=a.sites | b.sites,
         clip=a.clip and b.clip,

@@ -21,14 +21,14 @@ from xla_lint.program.domain.values import (
     Function,
     Instance,
     Loader,
+    Location,
     Mapping,
-    Place,
     Tensor,
     Text,
     Value,
 )
-from xla_lint.program.interpreter.faults import Boundary, Containment
 from xla_lint.program.interpreter.flow import Flow
+from xla_lint.program.interpreter.internal_errors import Boundary, Contained
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
@@ -39,14 +39,14 @@ from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, of_xla, runs_on_xla
 from xla_lint.program.syntax.api_uses import api_uses
 from xla_lint.program.syntax.environment import environment_sets
-from xla_lint.program.syntax.live import LiveCode
+from xla_lint.program.syntax.reachable import ReachableCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.interpreter.faults import Fault
+    from xla_lint.program.interpreter.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
     from xla_lint.program.syntax.uses import Use
 
@@ -73,7 +73,7 @@ class Program:
     """True where no other module took part."""
     importing: list[Event] = field(default_factory=list)
     """What happens in the programs that import the module, where it is looked at by itself."""
-    faults: list[Fault] = field(default_factory=list)
+    errors: list[InternalError] = field(default_factory=list)
 
     def inside(self, loop: Loop) -> list[Event]:
         """The events that happen in a loop, at any depth."""
@@ -119,7 +119,7 @@ class Run:
     """The functions that were run."""
     ran: set[nodes.NodeNG]
     """The statements that were run."""
-    faults: list[Fault]
+    errors: list[InternalError]
     asks_for_xla: bool
     """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
 
@@ -147,14 +147,14 @@ def run_program(entry: nodes.Module, project: Project, target: Version, reached:
     machine = Flow(entry, project, target, BUDGET, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     machine.run_definitions(entry.body)
-    machine.rootless = True
+    machine.without_caller = True
     Roots(machine, reached or Reached()).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
     for event in loops:
         event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     asks = any(map(asks_for_xla, machine.events))
-    return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.faults, asks)
+    return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors, asks)
 
 
 def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
@@ -179,19 +179,19 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
                 through -= {Domain.XLA}
             belongs |= bool(through)
             if run is not None and own is not None:
-                programs.append(Program(own, target, run.events, project, entry, through, faults=run.faults))
+                programs.append(Program(own, target, run.events, project, entry, through, errors=run.errors))
                 reached.add(run, own)
     if alone or (belongs and not programs):
         run = run_program(module, project, target, reached)
         stated: list[Event] = []
-        with Containment(run.faults, module):
-            code = LiveCode(module, target)
+        with Contained(run.errors, module):
+            code = ReachableCode(module, target)
             stated += [*api_uses(code), *environment_sets(code)]
         several = len(run.modules) > 1
         importing = [event for program in programs for event in program.events]
         events = [*run.events, *stated]
         programs.append(
-            Program(module, target, events, project, alone=not several, importing=importing, faults=run.faults)
+            Program(module, target, events, project, alone=not several, importing=importing, errors=run.errors)
         )
     return programs
 
@@ -268,8 +268,8 @@ class Roots:
 
     def _mentions(self, function: Function) -> list[nodes.NodeNG]:
         """Where its module names a function, outside the function itself."""
-        facts = function.frame.facts or self.machine.facts
-        named: list[Any] = (facts.mentioned if function.owner is None else facts.attributes)[function.name]
+        index = function.frame.index or self.machine.index
+        named: list[Any] = (index.mentioned if function.owner is None else index.attributes)[function.name]
         return [node for node in named if not function.node.parent_of(node)]
 
     def _is_dead(self, function: Function) -> bool:
@@ -304,7 +304,7 @@ class Roots:
             return Form.FORWARD
         uses = self.machine.uses(function.node)
         steps = any(use.is_optimizer or "step" in use.methods for use in uses.values())
-        if steps and any(use.is_loss for use in uses.values()) and not self.machine.facts.has_loop(function.node):
+        if steps and any(use.is_loss for use in uses.values()) and not self.machine.index.has_loop(function.node):
             return Form.STEP
         return None
 
@@ -333,7 +333,7 @@ class Roots:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1
         machine.entry = self.entries
-        if function.node in machine.facts.generators:
+        if function.node in machine.index.generators:
             before_callback, machine.callback = machine.callback, True
             machine.activate(target, bound)
             machine.callback = before_callback
@@ -354,7 +354,7 @@ class Roots:
             machine = self.machine
             model = is_model(cls)
             found = Instance(
-                cls, library_base(cls), place=Place.DEVICE if model else Place.UNKNOWN, model=model, sure=False
+                cls, library_base(cls), place=Location.DEVICE if model else Location.UNKNOWN, model=model, certain=False
             )
             self.instances[cls.node] = found
             init = machine.member(cls, "__init__")
@@ -364,7 +364,7 @@ class Roots:
                 machine.activate(bound, self._parameters(bound, None))
                 machine.entry = entry
             if model:
-                place_model(machine, found, Place.DEVICE, sure=False)
+                place_model(machine, found, Location.DEVICE, certain=False)
         return found
 
     def _parameters(self, function: Function, form: Form | None) -> dict[str, Value]:
@@ -407,28 +407,28 @@ def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, 
     noted = annotation.as_string() if annotation is not None else ""
     last = noted.strip("'\"").rpartition(".")[2]
     if use is not None and use.is_loss:
-        return Tensor(Place.DEVICE, born=1, grad=True, sure=False)
+        return Tensor(Location.DEVICE, recorded_in=1, grad=True, certain=False)
     if (use is not None and use.is_optimizer) or last == "Optimizer":
-        return Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False)
+        return Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False)
     if (use is not None and use.is_model) or last == "Module":
-        return Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False)
+        return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
     if last == "DataLoader":
         return Loader(None, UNKNOWN)
     if last == "MpDeviceLoader":
-        return Loader(None, Tensor(Place.DEVICE, loose=True, sure=False), wrapped=True)
+        return Loader(None, Tensor(Location.DEVICE, unstructured=True, certain=False), wrapped=True)
     if last.startswith("PreTrainedTokenizer"):
-        return Instance(None, "transformers.PreTrainedTokenizer", sure=False)
+        return Instance(None, "transformers.PreTrainedTokenizer", certain=False)
     in_step = form in (Form.FORWARD, Form.HOOK)
     if last in ("Tensor", "LongTensor", "FloatTensor") or last.startswith(("Tensor |", "Optional[Tensor")):
-        return Tensor(Place.DEVICE if in_step else Place.UNKNOWN, sure=False)
+        return Tensor(Location.DEVICE if in_step else Location.UNKNOWN, certain=False)
     if use is not None and use.placed and not in_step:
-        return Device(Place.DEVICE, sure=False)
+        return Device(Location.DEVICE, certain=False)
     if form is Form.FORWARD and not noted and use is not None:
         inside = instance is not None and any(
             isinstance(value := instance.attributes.get(name), Instance) and value.model for name in use.given_to
         )
         if use.is_tensor or inside:
-            return Tensor(Place.DEVICE, sure=False)
+            return Tensor(Location.DEVICE, certain=False)
     return UNKNOWN
 
 

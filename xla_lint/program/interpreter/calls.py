@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.domain.events import CallSite, Context, Guard, How, RankIndex
+from xla_lint.program.domain.events import CallSite, Condition, How, RankIndex
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.objects import (
     AUTOGRAD_FUNCTION,
@@ -22,11 +22,11 @@ from xla_lint.program.domain.objects import (
     is_dispatcher,
     is_enumeration,
     is_model,
-    is_unsettled,
+    is_undecided,
     library_base,
     lineage,
     model_on_device,
-    settled,
+    resolved,
 )
 from xla_lint.program.domain.ranks import attribute_of, limits_to_one
 from xla_lint.program.domain.state import Frame, State, meet_all
@@ -44,30 +44,29 @@ from xla_lint.program.domain.values import (
     Device,
     Function,
     Generator,
-    GradientHook,
     Instance,
     Kind,
     Loader,
+    Location,
     Mapping,
     Member,
     Method,
     ModuleValue,
     Name,
     Number,
-    Place,
     Sequence,
     Stream,
     Tensor,
     Text,
     Value,
-    apart,
     as_setting,
     element_of,
     join_all,
     options,
+    per_replica,
 )
 from xla_lint.program.interpreter.expressions import Expressions
-from xla_lint.program.interpreter.faults import Boundary
+from xla_lint.program.interpreter.internal_errors import Boundary
 from xla_lint.program.interpreter.memo import Memo, rebased
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
 from xla_lint.program.library.optimizers import gradient_of, groups_of, is_optimizer
@@ -92,28 +91,15 @@ class Calls(Expressions):
     def module_member(self, module: ModuleValue, name: str) -> Value:
         """A variable of a module of the project, or a module inside a package."""
 
-    @abstractmethod
-    def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
-        """Add another value's items to a list."""
-
     def __init__(
         self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
     ) -> None:
         super().__init__(module, project, target, budget, assume_device=assume_device)
         self.exits: list[Any] = []
-        self.active: list[nodes.NodeNG] = []
         self.defining: Class | None = None
         self._counters: dict[nodes.NodeNG, frozenset[str]] = {}
         self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()
-        self.gradient_hooks: dict[nodes.NodeNG, GradientHook] = {}
-        """What runs with the backward pass, by the node of the function."""
-        self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
-        """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
-        self.totals: dict[nodes.NodeNG, tuple[nodes.NodeNG, tuple[Loop, ...], Context]] = {}
-        """Each running total of tensors with history: its target, the loops around it, its context."""
-        self.spent: set[nodes.NodeNG] = set()
-        """The running totals whose history `backward()` used up."""
 
     # Calls.
 
@@ -130,7 +116,7 @@ class Calls(Expressions):
             return self.instantiate(callee, arguments)
         if isinstance(callee, Instance):
             return self.call_instance(callee, arguments)
-        if isinstance(callee, Tensor) and (callee.unsettled or (callee.loose and not callee.sure)):
+        if isinstance(callee, Tensor) and (callee.undecided or (callee.unstructured and not callee.certain)):
             return self.call_instance(model_on_device(callee), arguments)
         if isinstance(callee, Choice):
             results = [self.call(option, arguments) for option in callee.options if option is not NONE]
@@ -169,7 +155,7 @@ class Calls(Expressions):
         if len(self.active) >= MOST_CALLS or self.active.count(node) > 1 or self.budget <= 0:
             return self.unknown_path(arguments.node)
         bound = self.bind_parameters(function, arguments)
-        if function.frame.facts is not None and node in function.frame.facts.generators:
+        if function.frame.index is not None and node in function.frame.index.generators:
             return Generator(function, bound)
         return self.run_function(function, bound, arguments.node)
 
@@ -178,14 +164,14 @@ class Calls(Expressions):
         if plain is not None and (result := self.memo.recall_plain(plain)) is not None:
             return result
         if self.memo.exhausted(self, function):
-            return self.unknown_path(node) if function.node in self.memo.restless else UNKNOWN
+            return self.unknown_path(node) if function.node in self.memo.effectful else UNKNOWN
         bound = self.memo.widened(function, bound)
         key = self.memo.key(self, function, bound, node)
         if key is not None and (known := self.memo.recall(self, key)) is not None:
             return known
-        mark, version, operations, events = self.store.mark(), self.store.version, self.operations, len(self.events)
-        faults = len(self.faults)
-        begun = self.here.segments
+        mark, version, operations, events = self.heap.mark(), self.heap.version, self.operations, len(self.events)
+        errors = len(self.errors)
+        begun = self.here.epochs
         opaque = [loop.opaque for loop in self.loops[-1:]]
         if function.compiled:
             self.barrier(node, "torch_xla.compile", silent=True)
@@ -194,14 +180,14 @@ class Calls(Expressions):
         self.calls.pop()
         if function.compiled:
             self.barrier(node, "torch_xla.compile", silent=True)
-        if len(self.faults) > faults:
-            self.memo.restless.add(function.node)
+        if len(self.errors) > errors:
+            self.memo.effectful.add(function.node)
             return result
-        if self.here.segments != begun or opaque != [loop.opaque for loop in self.loops[-1:]]:
-            self.memo.restless.add(function.node)
-        elif plain is not None and (mark, operations, events) == (self.store.mark(), self.operations, len(self.events)):
+        if self.here.epochs != begun or opaque != [loop.opaque for loop in self.loops[-1:]]:
+            self.memo.effectful.add(function.node)
+        elif plain is not None and (mark, operations, events) == (self.heap.mark(), self.operations, len(self.events)):
             self.memo.remember_plain(plain, result)
-        if key is not None and version == self.store.version and not self.store.kept_tensors(mark):
+        if key is not None and version == self.heap.version and not self.heap.kept_tensors(mark):
             self.memo.remember(key, result, begun, self.here.among({}), self.operations - operations)
         return result
 
@@ -223,7 +209,7 @@ class Calls(Expressions):
         caller, entry = self.frame, self.here
         caller.env = entry.env
         home = function.frame
-        frame = Frame(bound, home, function, function.owner, function.node, home.module, home.facts)
+        frame = Frame(bound, home, function, function.owner, function.node, home.module, home.index)
         frame.depth = len(self.loops)
         frame.on_yield = on_yield
         frame.consumer = consumer
@@ -235,9 +221,9 @@ class Calls(Expressions):
             course.grad = False
         self.state = course
         if function.ranked:
-            self.guard([Guard.RANK])
+            self.assume([Condition.RANK])
         if isinstance(function.receiver, Instance) and function.receiver.optional:
-            self.guard([Guard.SETTING])
+            self.assume([Condition.SETTING])
         with Boundary(self, function.node) as boundary:
             if isinstance(function.node, nodes.Lambda):
                 frame.returns.append((self.evaluate(function.node.body), self.here))
@@ -258,8 +244,12 @@ class Calls(Expressions):
             frame.env = end.env
             entry.take_course(end)
         result = join_all(value for value, _ in frame.returns)
-        ranked = any(held.guard is Guard.RANK for _, end in frame.returns for held in end.held - entry.held)
-        return (apart(result) if ranked else result), frame
+        ranked = any(
+            constraint.condition is Condition.RANK
+            for _, end in frame.returns
+            for constraint in end.path_condition - entry.path_condition
+        )
+        return (per_replica(result) if ranked else result), frame
 
     def bind_parameters(self, function: Function, arguments: Arguments) -> dict[str, Value]:
         """The parameters of a function with the arguments of a call; what is missing and has no default is unknown."""
@@ -287,8 +277,8 @@ class Calls(Expressions):
                 {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
             )
         for name, value in bound.items():
-            if function.frame.facts is not None and is_unsettled(value):
-                bound[name] = settled(value, function.frame.facts.uses(function.node).get(name))
+            if function.frame.index is not None and is_undecided(value):
+                bound[name] = resolved(value, function.frame.index.uses(function.node).get(name))
         return bound
 
     def hand_over(self, arguments: Arguments) -> None:
@@ -400,8 +390,8 @@ class Calls(Expressions):
         model = is_model(cls)
         instance = Instance(cls, library_base(cls), model=model, node=arguments.node)
         if model:
-            instance.place, instance.sure = self.device.place, self.device.sure
-        instance.optional = any(held.guard is Guard.SETTING for held in self.here.held)
+            instance.place, instance.certain = self.device.place, self.device.certain
+        instance.optional = any(constraint.condition is Condition.SETTING for constraint in self.here.path_condition)
         if cls.fields is not None:
             self._fill_fields(instance, cls.fields, arguments)
             after = self.member(cls, "__post_init__")
@@ -447,7 +437,7 @@ class Calls(Expressions):
             return call_method(self, instance, "__call__", arguments)
         before, self.in_forward = self.in_forward, True
         tensors = arguments.tensors()
-        if not before and Place.DEVICE in (instance.place, *(tensor.place for tensor in tensors)):
+        if not before and Location.DEVICE in (instance.place, *(tensor.place for tensor in tensors)):
             self.forward(arguments.node, instance)
         result = self.call_function(forward if forward.receiver is not None else bound_to(forward, instance), arguments)
         self.in_forward = before
@@ -497,7 +487,7 @@ class Calls(Expressions):
         if isinstance(value, Tensor):
             return self._tensor_attribute(value, name, node)
         if isinstance(value, Choice):
-            on_xla = [o for o in value.options if isinstance(o, Device) and o.place is Place.DEVICE]
+            on_xla = [o for o in value.options if isinstance(o, Device) and o.place is Location.DEVICE]
             found = [self.attribute(o, name, node) for o in on_xla or value.options if o is not NONE]
             return join_all(found)
         if isinstance(value, Class):
@@ -556,13 +546,13 @@ class Calls(Expressions):
             if name == "training":
                 return NUMBER
             if name == "device":
-                return Device(value.place, value.sure)
+                return Device(value.place, value.certain)
             if name in PARAMETERS and (value.cls is None or value.library):
-                return Tensor(value.place, sure=value.sure)
+                return Tensor(value.place, certain=value.certain)
             if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
                 value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
                 return value.attributes[name]
-        if name == "param_groups" and is_optimizer(value) and value.place is Place.DEVICE:
+        if name == "param_groups" and is_optimizer(value) and value.place is Location.DEVICE:
             return groups_of(value)
         known = attribute_of(value.library, name)
         if known is not None:
@@ -578,21 +568,23 @@ class Calls(Expressions):
         if name == "shape":
             return Sequence(None, SHAPE, True)
         if name == "device":
-            return Device(value.place, value.sure)
-        if name in ("is_cuda", "is_xla") and value.place is Place.DEVICE:
+            return Device(value.place, value.certain)
+        if name in ("is_cuda", "is_xla") and value.place is Location.DEVICE:
             return Number(name == "is_xla", traits=FACT)
         if name in METADATA_ATTRIBUTES:
             return SHAPE
         if name == "grad":
-            born = max(self.here.segments) if value.place is Place.DEVICE else value.born
-            return value.like(grad=False, born=born, line=int(node.lineno or 0), origins=gradient_of(value))
+            recorded_in = max(self.here.epochs) if value.place is Location.DEVICE else value.recorded_in
+            return value.like(
+                grad=False, recorded_in=recorded_in, line=int(node.lineno or 0), origins=gradient_of(value)
+            )
         if name == "data":
             return value.alias(grad=False)
         if name in VIEWS:
             return self.derived(node, [value], kind=value.kind)
-        if value.unsettled:
+        if value.undecided:
             return UNKNOWN
-        if value.loose or name in ("values", "indices"):
+        if value.unstructured or name in ("values", "indices"):
             kind = Kind.INT if name == "indices" else Kind.UNKNOWN
             return value.like(length=None, kind=kind)
         return Method(value, name)
@@ -613,21 +605,21 @@ class Calls(Expressions):
             if isinstance(option, Instance):
                 if isinstance(value, (Tensor, Choice)):
                     scope = self.frame.owner.node if self.frame.owner is not None else (self.frame.node or self.module)
-                    value = self.settle(value, f"self.{name}", scope)
+                    value = self.resolve_use(value, f"self.{name}", scope)
                 if isinstance(value, Number) and option.cls is not None and name in self.counters(option.cls):
                     value = Number(None, value.loops | frozenset(self.loops), value.traits)
-                self.store.put(option.attributes, name, as_setting(value))
+                self.heap.put(option.attributes, name, as_setting(value))
 
-    def settle(self, value: Value, path: str, scope: nodes.NodeNG) -> Value:
+    def resolve_use(self, value: Value, path: str, scope: nodes.NodeNG) -> Value:
         """Decide by the use of a name or attribute what an unknown value that was moved to the device is."""
-        return settled(value, self.uses(scope).get(path)) if is_unsettled(value) else value
+        return resolved(value, self.uses(scope).get(path)) if is_undecided(value) else value
 
     def counters(self, cls: Class) -> frozenset[str]:
         """The attributes that the methods of a class and of its bases count up or down."""
         found = self._counters.get(cls.node)
         if found is None:
             classes = (base for base in lineage(cls) if isinstance(base, Class))
-            names = (base.frame.facts.counted(base.node) for base in classes if base.frame.facts is not None)
+            names = (base.frame.index.counted(base.node) for base in classes if base.frame.index is not None)
             found = self._counters[cls.node] = frozenset[str]().union(*names)
         return found
 
@@ -635,7 +627,7 @@ class Calls(Expressions):
 
     def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
         if isinstance(value, Tensor):
-            if value.loose:
+            if value.unstructured:
                 return value.alias(length=None)
             return self.derived(node, [value], kind=value.kind, grad=value.grad)
         if isinstance(value, Sequence):
@@ -685,13 +677,13 @@ class Calls(Expressions):
         self.calls.append(self.site(value.function, node))
         _, frame = self.activate(value.function, dict(value.bound), consumer=loop)
         self.calls.pop()
-        return join_all(self._as_yielded(value, segments) for value, segments in frame.yields)
+        return join_all(self._as_yielded(value, epochs) for value, epochs in frame.yields)
 
-    def _as_yielded(self, value: Value, segments: frozenset[int]) -> Value:
+    def _as_yielded(self, value: Value, epochs: frozenset[int]) -> Value:
         """What a generator's consumer gets: what was pending when it was yielded is pending there."""
-        if segments == self.here.segments:
+        if epochs == self.here.epochs:
             return value
-        return rebased(value, dict.fromkeys(segments, max(self.here.segments)))
+        return rebased(value, dict.fromkeys(epochs, max(self.here.epochs)))
 
     def _iterate_instance(self, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
         if value.cls is not None and not value.model:

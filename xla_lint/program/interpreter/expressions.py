@@ -11,7 +11,7 @@ from typing import Any
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Changing, DataShape, Guard, HandPadding, HostChoice, How, RankIndex
+from xla_lint.program.domain.events import Changing, Condition, DataShape, HandPadding, HostChoice, How, RankIndex
 from xla_lint.program.domain.loops import Cut, Loop
 from xla_lint.program.domain.objects import differs_between_replicas, loader_of, note_loaders
 from xla_lint.program.domain.ranks import ENVIRONMENT, RANK, environment_value
@@ -31,29 +31,29 @@ from xla_lint.program.domain.values import (
     Instance,
     Kind,
     Loader,
+    Location,
     Mapping,
     Method,
     Name,
     Number,
-    Place,
     Sequence,
     Tensor,
     Text,
     Trait,
     Value,
-    apart,
-    either,
     element_of,
     join,
     join_all,
     key_of,
+    may_alias,
     options,
+    per_replica,
     tensors_in,
 )
 from xla_lint.program.machine.machine import Arguments, Machine, device_tensors
 from xla_lint.program.syntax.imports import is_none_constant
 from xla_lint.program.syntax.index import is_choice
-from xla_lint.program.syntax.narrowing import Being, Facts, narrowed, narrowing
+from xla_lint.program.syntax.narrowing import Being, Narrowings, narrowed, narrowing
 from xla_lint.program.syntax.uses import MODEL_METHODS, path_of, receiver_of
 
 ARITHMETIC: dict[str, Callable[[Any, Any], int | float]] = {
@@ -106,16 +106,16 @@ class Truth:
     """What a test tells: which branch runs for sure, and which guards hold in each."""
 
     known: bool | None = None
-    if_true: set[Guard] = field(default_factory=set)
-    if_false: set[Guard] = field(default_factory=set)
-    narrow_true: Facts = field(default_factory=list)
+    if_true: set[Condition] = field(default_factory=set)
+    if_false: set[Condition] = field(default_factory=set)
+    narrow_true: Narrowings = field(default_factory=list)
     """What is known of names where the test holds."""
-    narrow_false: Facts = field(default_factory=list)
+    narrow_false: Narrowings = field(default_factory=list)
 
     @property
     def ranked(self) -> bool:
         """Whether the answer differs between replicas."""
-        return Guard.RANK in self.if_true or Guard.RANK in self.if_false
+        return Condition.RANK in self.if_true or Condition.RANK in self.if_false
 
     def negated(self) -> Truth:
         """The truth of `not test`."""
@@ -208,11 +208,13 @@ class Expressions(Machine):
         if use is None:
             return UNKNOWN
         if use.is_loss:
-            return self.tensor(node, Place.DEVICE, grad=True, sure=False)
+            return self.tensor(node, Location.DEVICE, grad=True, certain=False)
         if use.is_optimizer:
-            return self._kept(path, node, Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False))
+            return self._kept(path, node, Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False))
         if use.is_model:
-            return self._kept(path, node, Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False))
+            return self._kept(
+                path, node, Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
+            )
         return UNKNOWN
 
     def _kept(self, path: str, node: nodes.NodeNG, value: Instance) -> Instance:
@@ -220,7 +222,7 @@ class Expressions(Machine):
         receiver = receiver_of(node) if path.startswith("self.") else None
         owner = self.lookup(receiver) if receiver is not None else UNKNOWN
         if isinstance(owner, Instance):
-            self.store.put(owner.attributes, path.removeprefix("self."), value)
+            self.heap.put(owner.attributes, path.removeprefix("self."), value)
         return value
 
     def _named(self, node: nodes.NamedExpr) -> Value:
@@ -254,9 +256,9 @@ class Expressions(Machine):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             known = left if isinstance(left, Tensor) else right
             assert isinstance(known, Tensor)
-            if known.place is Place.DEVICE:
+            if known.place is Location.DEVICE:
                 return self._tensor_result(node, op, [known])
-            return Tensor(Place.UNKNOWN)
+            return Tensor(Location.UNKNOWN)
         if op == "%" and (left is UNKNOWN or isinstance(left, Method)) and not isinstance(right, (Sequence, Text)):
             return Number(traits=frozenset({Trait.COUNTED}))
         number = left if isinstance(left, Number) else right
@@ -276,7 +278,7 @@ class Expressions(Machine):
         if isinstance(left, Number) and isinstance(right, Number):
             return arithmetic(op, left, right)
         tensors = [side for side in (left, right) if isinstance(side, Tensor)]
-        if op == "**" and isinstance(right, Number) and tensors[0].place is Place.DEVICE:
+        if op == "**" and isinstance(right, Number) and tensors[0].place is Location.DEVICE:
             self.changing(node, "**", right, shape=False)
         return self._tensor_result(node, op, tensors)
 
@@ -316,7 +318,7 @@ class Expressions(Machine):
     def _boolean(self, node: nodes.BoolOp) -> Value:
         values: list[Value] = []
         truths: list[Truth] = []
-        entry, held = self.here, self.here.held
+        entry, path_condition = self.here, self.here.path_condition
         for operand in node.values[:-1]:
             truth, value = self._truth_and_value(operand)
             truths.append(truth)
@@ -324,7 +326,7 @@ class Expressions(Machine):
             self._go_on(node.op, truth)
         values.append(self.evaluate(node.values[-1]))
         self.state = entry
-        entry.held = held
+        entry.path_condition = path_condition
         if all(isinstance(value, Number) for value in values):
             last = truth_of_number(values[-1]) if isinstance(values[-1], Number) else Truth()
             deciding = node.op == "or"
@@ -420,13 +422,13 @@ class Expressions(Machine):
         if asked is not None:
             truth.known = asked
         if truth.known is None and is_setting(node, value):
-            truth.if_true.add(Guard.SETTING)
-            truth.if_false.add(Guard.SETTING)
+            truth.if_true.add(Condition.SETTING)
+            truth.if_false.add(Condition.SETTING)
         return truth, value
 
     def asks_for_xla(self, node: nodes.NodeNG) -> bool | None:
         """What a flag for running on XLA, as the tests of it in this module show, answers; None for another test."""
-        flags = self.frame.facts.flags if self.frame.facts is not None else ()
+        flags = self.frame.index.flags if self.frame.index is not None else ()
         if not flags:
             return None
         if isinstance(node, (nodes.Name, nodes.Attribute)):
@@ -441,7 +443,7 @@ class Expressions(Machine):
         truths: list[Truth] = []
         values: list[Value] = []
         before = self.here
-        env, held = before.env, before.held
+        env, path_condition = before.env, before.path_condition
         before.env = dict(env)
         for operand in node.values:
             truth, value = self._truth_and_value(operand)
@@ -452,13 +454,13 @@ class Expressions(Machine):
                 break
         for name in before.env.keys() - env.keys():
             env[name] = before.env[name]
-        before.env, before.held = env, held
+        before.env, before.path_condition = env, path_condition
         return combine(node.op, truths), join_all(values)
 
     def _go_on(self, op: str, truth: Truth) -> None:
         """Let what an operand of `and` or `or` told hold for the operands after it."""
         self._narrow(truth.narrow_true if op == "and" else truth.narrow_false)
-        self.guard(truth.if_true if op == "and" else truth.if_false)
+        self.assume(truth.if_true if op == "and" else truth.if_false)
 
     def _truth_of_value(self, node: nodes.NodeNG, value: Value) -> Truth:
         if isinstance(value, Number):
@@ -474,9 +476,9 @@ class Expressions(Machine):
                 if isinstance(option, Tensor) and self.read(node, None, option, How.BRANCH, "truth"):
                     differs |= not option.shared
             if differs:
-                return Truth(None, {Guard.DATA}, {Guard.DATA})
+                return Truth(None, {Condition.DATA}, {Condition.DATA})
             if isinstance(value, Choice) and value.ranked:
-                return Truth(None, {Guard.RANK}, {Guard.RANK})
+                return Truth(None, {Condition.RANK}, {Condition.RANK})
             numbers = [option for option in options(value) if isinstance(option, Number)]
             return truth_of_number(join_all(numbers)) if numbers and len(numbers) == len(options(value)) else Truth()
         if isinstance(value, (Function, Class, Loader)):
@@ -494,41 +496,41 @@ class Expressions(Machine):
             return Truth()
         return Truth(True if value.model or not value.cls else None)
 
-    def _narrow(self, facts: Facts) -> None:
-        for node, being in facts:
+    def _narrow(self, index: Narrowings) -> None:
+        for node, being in index:
             if isinstance(node, nodes.Name) and self.state is not None:
                 value = self.state.env.get(node.name)
                 if value is not None:
                     self.state.env[node.name] = narrowed(value, being)
 
-    def narrow(self, facts: Facts) -> None:
+    def narrow(self, index: Narrowings) -> None:
         """Let something be known of names from here on."""
-        self._narrow(facts)
+        self._narrow(index)
 
     def _ternary(self, node: nodes.IfExp) -> Value:
         truth = self.truth(node.test)
         results: list[Value] = []
         before = self.here
-        held = before.held
+        path_condition = before.path_condition
         operations = self.operations
-        for branch, when, guards, facts in (
+        for branch, when, conditions, index in (
             (node.body, True, truth.if_true, truth.narrow_true),
             (node.orelse, False, truth.if_false, truth.narrow_false),
         ):
             if truth.known is (not when):
                 continue
             self.state = before.fork()
-            self.guard(guards)
-            self.narrow(facts)
-            results.append(TEXT if is_no_tensor(branch, facts) else self.evaluate(branch))
+            self.assume(conditions)
+            self.narrow(index)
+            results.append(TEXT if is_no_tensor(branch, index) else self.evaluate(branch))
             before.merge_course(self.here)
-        before.held = held
+        before.path_condition = path_condition
         self.state = before
-        if Guard.RANDOM in truth.if_true and self.operations > operations:
+        if Condition.RANDOM in truth.if_true and self.operations > operations:
             self.emit(HostChoice(node.test, self.context, "conditional expression"))
         named = isinstance(node.body, REFERENCES) and isinstance(node.orelse, REFERENCES)
-        result = either(results) if named else join_all(results)
-        return apart(result) if truth.ranked else result
+        result = may_alias(results) if named else join_all(results)
+        return per_replica(result) if truth.ranked else result
 
     # Subscripts.
 
@@ -579,10 +581,10 @@ class Expressions(Machine):
         return UNKNOWN
 
     def _index_tensor(self, node: nodes.NodeNG, value: Tensor, index: Value, index_node: nodes.NodeNG) -> Value:
-        if value.loose and isinstance(index, Text):
+        if value.unstructured and isinstance(index, Text):
             return value.like(length=None)
-        if value.place is Place.DEVICE:
-            self.index(node, index, index_node)
+        if value.place is Location.DEVICE:
+            self.report_index(node, index, index_node)
         length = value.length
         first = index.items[0] if isinstance(index, Sequence) and index.items else index
         if isinstance(first, Slice):
@@ -593,7 +595,7 @@ class Expressions(Machine):
             length = 1
         return self.derived(node, [value], kind=value.kind, length=length, grad=value.grad and self.here.grad)
 
-    def index(self, node: nodes.NodeNG, index: Value, index_node: nodes.NodeNG) -> None:
+    def report_index(self, node: nodes.NodeNG, index: Value, index_node: nodes.NodeNG) -> None:
         """Report what an index of a device tensor costs."""
         parts = index.items if isinstance(index, Sequence) and index.frozen and index.items is not None else [index]
         part_nodes = index_node.elts if isinstance(index_node, nodes.Tuple) else [index_node]
@@ -642,7 +644,7 @@ class Expressions(Machine):
 
     def _elements(self, elements: list[Any]) -> tuple[list[Value] | None, Value]:
         items: list[Value] | None = []
-        loose: list[Value] = []
+        unstructured: list[Value] = []
         for element in elements:
             if isinstance(element, nodes.Starred):
                 inner = self.evaluate(element.value)
@@ -650,13 +652,13 @@ class Expressions(Machine):
                     items.extend(inner.items)
                 else:
                     items = None
-                loose.append(self.iterate(inner, None, element))
+                unstructured.append(self.iterate(inner, None, element))
             else:
                 value = self.evaluate(element)
-                loose.append(value)
+                unstructured.append(value)
                 if items is not None:
                     items.append(value)
-        return items, join_all(loose)
+        return items, join_all(unstructured)
 
     def _list(self, node: nodes.List | nodes.Set) -> Value:
         items, element = self._elements(node.elts)
@@ -675,12 +677,12 @@ class Expressions(Machine):
             return value.entries[key]
         if value.factory is not None and key is not None:
             made = self.call(value.factory, Arguments(node, []))
-            self.store.put(value.entries, key, made)
+            self.heap.put(value.entries, key, made)
             return made
         if value.element is not None:
             entries = list(value.entries.values()) if value.factory is not None else []
-            return either([*entries, value.element])
-        return either(list(value.entries.values())) if value.entries and key is None else UNKNOWN
+            return may_alias([*entries, value.element])
+        return may_alias(list(value.entries.values())) if value.entries and key is None else UNKNOWN
 
     def _dict(self, node: nodes.Dict) -> Value:
         entries: dict[str, Value] = {}
@@ -730,14 +732,14 @@ class Expressions(Machine):
         """Run a comprehension's clauses around its element; True where its elements are exactly those seen."""
         env = self.here.env
         self.here.env = dict(env)
-        held = self.here.held
+        path_condition = self.here.path_condition
         exact = False
         try:
             exact = self._clause(generators, 0, element)
         finally:
             if self.state is not None:
                 self.state.env = env
-                self.state.held = held
+                self.state.path_condition = path_condition
         return exact
 
     def _clause(self, generators: list[nodes.Comprehension], position: int, element: Callable[[], None]) -> bool:
@@ -765,7 +767,7 @@ class Expressions(Machine):
         self.bind(generators[position].target, item)
         for test in generators[position].ifs:
             truth = self.truth(test)
-            self.guard(truth.if_true)
+            self.assume(truth.if_true)
             self.narrow(truth.narrow_true)
         return self._clause(generators, position + 1, element)
 
@@ -820,11 +822,11 @@ class Expressions(Machine):
 
     def _yield(self, node: nodes.Yield) -> Value:
         value: Value = self.evaluate(node.value) if node.value is not None else NONE
-        self.frame.yields.append((value, self.here.segments))
+        self.frame.yields.append((value, self.here.epochs))
         self._feed()
         if self.frame.on_yield is not None:
             self.frame.on_yield(value)
-        elif self.rootless:
+        elif self.without_caller:
             self.opaque()
         return UNKNOWN
 
@@ -832,7 +834,7 @@ class Expressions(Machine):
         source = self.evaluate(node.value) if node.value is not None else UNKNOWN
         self._feed()
         item = self.iterate(source, self.loop if self.frame.consumer is not None else None, node)
-        self.frame.yields.append((item, self.here.segments))
+        self.frame.yields.append((item, self.here.epochs))
         return UNKNOWN
 
     def _feed(self) -> None:
@@ -851,8 +853,8 @@ class Expressions(Machine):
         Where all calls give the same, it is a setting.
         """
         value = self.evaluate(argument)
-        facts = self.frame.facts
-        if facts is None or not isinstance(argument, nodes.Const) or not facts.told_apart(call, slot):
+        index = self.frame.index
+        if index is None or not isinstance(argument, nodes.Const) or not index.told_apart(call, slot):
             return value
         return replace(value, fact=True) if isinstance(value, Text) else Number(argument.value, traits=FACT)
 
@@ -995,13 +997,17 @@ def truth_of_number(value: Value) -> Truth:
     if not traits:
         return truth
     if Trait.RARE in traits:
-        truth.if_true.add(Guard.PERIODIC)
+        truth.if_true.add(Condition.PERIODIC)
     if Trait.COMMON in traits or Trait.COUNTED in traits:
-        truth.if_false.add(Guard.PERIODIC)
-    for trait, guard in ((Trait.RANK, Guard.RANK), (Trait.DATA, Guard.DATA), (Trait.RANDOM, Guard.RANDOM)):
+        truth.if_false.add(Condition.PERIODIC)
+    for trait, condition in (
+        (Trait.RANK, Condition.RANK),
+        (Trait.DATA, Condition.DATA),
+        (Trait.RANDOM, Condition.RANDOM),
+    ):
         if trait in traits:
-            truth.if_true.add(guard)
-            truth.if_false.add(guard)
+            truth.if_true.add(condition)
+            truth.if_false.add(condition)
     return truth
 
 
@@ -1009,19 +1015,23 @@ def part_of(model: Instance, member: Method) -> Value:
     """A member of a model that is not called at once: a method, or a model inside it where its structure is unknown."""
     if model.cls is not None or member.name in MODULE_METHODS or model.library not in UNSTRUCTURED:
         return member
-    return Instance(None, "torch.nn.Module", place=model.place, model=True, sure=model.sure)
+    return Instance(None, "torch.nn.Module", place=model.place, model=True, certain=model.certain)
 
 
 def number_of(truth: Truth) -> Number:
     """The boolean that a truth is, so that `flag = test` decides as `test` does."""
     traits: set[Trait] = set()
-    if Guard.PERIODIC in truth.if_true:
+    if Condition.PERIODIC in truth.if_true:
         traits.add(Trait.RARE)
-    if Guard.PERIODIC in truth.if_false:
+    if Condition.PERIODIC in truth.if_false:
         traits.add(Trait.COMMON)
     both = truth.if_true | truth.if_false
-    for trait, guard in ((Trait.RANK, Guard.RANK), (Trait.DATA, Guard.DATA), (Trait.RANDOM, Guard.RANDOM)):
-        if guard in both:
+    for trait, condition in (
+        (Trait.RANK, Condition.RANK),
+        (Trait.DATA, Condition.DATA),
+        (Trait.RANDOM, Condition.RANDOM),
+    ):
+        if condition in both:
             traits.add(trait)
     return Number(truth.known, traits=frozenset(traits) | (FACT if truth.known is not None else NO_TRAITS))
 
@@ -1038,22 +1048,22 @@ def combine(op: str, truths: list[Truth]) -> Truth:
         if truth.known is None:
             known = None
     undecided = [truth for truth in truths if truth.known is not True] or truths
-    either = {Guard.RANK, Guard.DATA, Guard.RANDOM, Guard.SETTING}
+    may_alias = {Condition.RANK, Condition.DATA, Condition.RANDOM, Condition.SETTING}
     if_false = set.intersection(*(truth.if_false for truth in undecided))
-    if_false |= {guard for truth in undecided for guard in truth.if_false & either}
+    if_false |= {condition for truth in undecided for condition in truth.if_false & may_alias}
     return Truth(
         known,
-        {guard for truth in truths for guard in truth.if_true},
+        {condition for truth in truths for condition in truth.if_true},
         if_false,
         [fact for truth in truths for fact in truth.narrow_true],
         undecided[0].narrow_false if len(undecided) == 1 else [],
     )
 
 
-def is_no_tensor(node: nodes.NodeNG, facts: Facts) -> bool:
+def is_no_tensor(node: nodes.NodeNG, index: Narrowings) -> bool:
     """Whether an expression is a name that was just found to stand for no tensor."""
     return isinstance(node, nodes.Name) and any(
-        being is Being.OTHER and isinstance(known, nodes.Name) and known.name == node.name for known, being in facts
+        being is Being.OTHER and isinstance(known, nodes.Name) and known.name == node.name for known, being in index
     )
 
 

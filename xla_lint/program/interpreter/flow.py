@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import GradientSet, Growing, Guard, History, HostChoice, How
+from xla_lint.program.domain.events import Condition, GradientSet, Growing, History, HostChoice, How
 from xla_lint.program.domain.loops import Cut, Loop
 from xla_lint.program.domain.objects import note_loaders
 from xla_lint.program.domain.state import Changes, Frame, State, current, meet_all
@@ -21,28 +21,28 @@ from xla_lint.program.domain.values import (
     Imported,
     Instance,
     Loader,
+    Location,
     Mapping,
     ModuleValue,
     Name,
     Number,
-    Place,
     Sequence,
     Stream,
     Tensor,
     Text,
     Trait,
     Value,
+    bounded,
     element_of,
     join,
     join_all,
-    kept,
     key_of,
     options,
     tensors_in,
 )
 from xla_lint.program.interpreter.calls import Calls
 from xla_lint.program.interpreter.expressions import OPERATORS, Slice, Truth, combine, truth_of_number
-from xla_lint.program.interpreter.faults import Boundary
+from xla_lint.program.interpreter.internal_errors import Boundary
 from xla_lint.program.machine.machine import Arguments, device_tensors, source_of
 from xla_lint.program.syntax.index import advances, last_name
 from xla_lint.program.syntax.names import canonical, is_foreign, is_standard
@@ -140,7 +140,7 @@ class Flow(Calls):
         key = key_of(self.quietly(target.slice))
         for option in options(self.quietly(target.value)):
             if isinstance(option, Mapping) and key is not None and key not in option.entries:
-                self.store.put(option.entries, key, value)
+                self.heap.put(option.entries, key, value)
 
     def _target_value(self, target: nodes.NodeNG) -> Value:
         if isinstance(target, nodes.AssignName):
@@ -165,7 +165,7 @@ class Flow(Calls):
 
     def _with_history(self, node: nodes.NodeNG, target: nodes.NodeNG, left: Value, right: Value, value: Value) -> Value:
         if self.loops and self.here.grad and any(tensor.grad for tensor in device_tensors([right])):
-            if isinstance(value, Tensor) and value.place is Place.DEVICE:
+            if isinstance(value, Tensor) and value.place is Location.DEVICE:
                 self.totals[node] = (target, tuple(self.loops), self.context)
                 self._confirm(node, left, value)
                 return value.like(sites=value.sites | {node}, grad=True)
@@ -201,10 +201,10 @@ class Flow(Calls):
         if value is UNKNOWN and self.frame.node is not None:
             value = self.by_use(target)
         elif isinstance(value, (Tensor, Choice)):
-            value = self.settle(value, target.name, self.frame.node or self.module)
+            value = self.resolve_use(value, target.name, self.frame.node or self.module)
         frame = self.frame.outside.get(target.name)
         if frame is not None:
-            self.store.put(frame.env, target.name, value)
+            self.heap.put(frame.env, target.name, value)
         else:
             self.here.env[target.name] = value
             if self.frame.outer is None:
@@ -255,21 +255,21 @@ class Flow(Calls):
             index: Value = self._slice(target.slice)
         else:
             index = self.evaluate(target.slice)
-        on_host = all(option.place is Place.HOST for option in options(owner) if isinstance(option, Tensor))
+        on_host = all(option.place is Location.HOST for option in options(owner) if isinstance(option, Tensor))
         for option in options(owner):
             if isinstance(option, Tensor):
-                if option.place is Place.DEVICE:
-                    self.index(target, index, target.slice)
-                    self.tensor(target, Place.DEVICE)
-                elif on_host and not option.loose and device_tensors([value]):
+                if option.place is Location.DEVICE:
+                    self.report_index(target, index, target.slice)
+                    self.tensor(target, Location.DEVICE)
+                elif on_host and not option.unstructured and device_tensors([value]):
                     self.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
                 if option.made is not None and not all(is_made(part, option.made) for part in (index, value)):
                     self.rebind(target.value, option, option.like(made=None))
             elif isinstance(option, Mapping):
-                self._store_item(option, index, kept(value, option))
+                self._store_item(option, index, bounded(value, option))
             elif isinstance(option, Sequence) and not option.frozen:
-                self.store.assign(option, "items", None)
-                self.store.assign(option, "element", join(option.element, kept(value, option)))
+                self.heap.assign(option, "items", None)
+                self.heap.assign(option, "element", join(option.element, bounded(value, option)))
             elif isinstance(option, Instance) and option.cls is not None:
                 method = self.attribute(option, "__setitem__", node)
                 if isinstance(method, Function):
@@ -278,9 +278,9 @@ class Flow(Calls):
     def _store_item(self, owner: Mapping, index: Value, value: Value) -> None:
         key = key_of(index)
         if key is not None:
-            self.store.put(owner.entries, key, value)
+            self.heap.put(owner.entries, key, value)
         else:
-            self.store.assign(owner, "element", value if owner.element is None else join(owner.element, value))
+            self.heap.assign(owner, "element", value if owner.element is None else join(owner.element, value))
 
     def _delete(self, node: nodes.Delete) -> None:
         for target in node.targets:
@@ -293,17 +293,17 @@ class Flow(Calls):
         items = None
         if isinstance(value, Sequence) and value.items is not None and receiver.items is not None and not self.loops:
             items = [*receiver.items, *value.items]
-        added = kept(self.iterate(value, None, node), receiver)
+        added = bounded(self.iterate(value, None, node), receiver)
         element = added if not receiver.items and receiver.element is UNKNOWN else join(element_of(receiver), added)
-        self.store.assign(receiver, "items", items)
-        self.store.assign(receiver, "element", element)
+        self.heap.assign(receiver, "items", items)
+        self.heap.assign(receiver, "element", element)
 
     # Branches.
 
     def _if(self, node: nodes.If) -> None:
         truth = self._test(node.test)
         if fills(node):
-            truth.if_true.add(Guard.PERIODIC)
+            truth.if_true.add(Condition.PERIODIC)
         self._branch(
             truth,
             lambda: self.run(node.body),
@@ -319,24 +319,24 @@ class Flow(Calls):
 
     def _branch(self, truth: Truth, body: Callable[[], None], orelse: Callable[[], None], test: nodes.NodeNG) -> None:
         before = self.here
-        held = before.held
-        mark = self.store.mark()
+        path_condition = before.path_condition
+        mark = self.heap.mark()
         ends: list[State | None] = []
         heaps: list[Changes] = []
-        random = Guard.RANDOM in truth.if_true
+        random = Condition.RANDOM in truth.if_true
         operations, dead, ended = self.operations, False, False
         tests = list(self.tests)
         if truth.known is None:
             self.tests.append(len(self.loops))
-        for when, run, guards, facts in (
+        for when, run, conditions, index in (
             (True, body, truth.if_true, truth.narrow_true),
             (False, orelse, truth.if_false, truth.narrow_false),
         ):
             if truth.known is (not when):
                 continue
             self.state = before.fork()
-            self.guard(guards)
-            self.narrow(facts)
+            self.assume(conditions)
+            self.narrow(index)
             departures, events = self._departures(), len(self.events)
             run()
             dead |= self.state is None
@@ -344,16 +344,16 @@ class Flow(Calls):
             if self.state is None:
                 self._leave(departures, events)
             ends.append(self.state)
-            heaps.append(self.store.take_back(mark))
+            heaps.append(self.heap.take_back(mark))
         self.tests = tests
-        self.store.merge(*heaps, ranked=truth.ranked)
+        self.heap.merge(*heaps, ranked=truth.ranked)
         if random and (self.operations > operations or (dead and self.loops)) and truth.known is None:
             self.state = before
             if dead or self.operations > operations:
                 self.emit(HostChoice(test, self.context, "branch"))
         self.state = meet_all(ends, ranked=truth.ranked)
         if self.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
-            self.state.held = held
+            self.state.path_condition = path_condition
 
     def _departures(self) -> tuple[int, int, int]:
         """How many paths returned, broke and continued so far; one that raises ends the program instead."""
@@ -380,7 +380,7 @@ class Flow(Calls):
     def _match(self, node: nodes.Match) -> None:
         subject = self.evaluate(node.subject)
         before = self.here
-        mark = self.store.mark()
+        mark = self.heap.mark()
         ends: list[State | None] = [before.fork()]
         heaps: list[Changes] = [{}]
         if any(case.pattern is not None and isinstance(case.pattern, nodes.MatchValue) for case in node.cases):
@@ -390,14 +390,14 @@ class Flow(Calls):
             for name in case.pattern.nodes_of_class(nodes.AssignName):
                 self.bind(name, subject if isinstance(case.pattern, nodes.MatchAs) else UNKNOWN)
             if isinstance(subject, Number):
-                self.guard(truth_of_number(Number(traits=subject.traits)).if_true)
-                self.guard(self._fits(case.pattern, subject).if_true)
+                self.assume(truth_of_number(Number(traits=subject.traits)).if_true)
+                self.assume(self._fits(case.pattern, subject).if_true)
             if case.guard is not None:
-                self.guard(self.truth(case.guard).if_true)
+                self.assume(self.truth(case.guard).if_true)
             self.run(case.body)
             ends.append(self.state)
-            heaps.append(self.store.take_back(mark))
-        self.store.merge(*heaps)
+            heaps.append(self.heap.take_back(mark))
+        self.heap.merge(*heaps)
         self.state = meet_all(ends)
 
     def _fits(self, pattern: nodes.NodeNG, subject: Number) -> Truth:
@@ -418,7 +418,8 @@ class Flow(Calls):
         loop = self.loop_of(node)
         note_loaders(loop, iterable)
         random = isinstance(iterable, Stream) and any(
-            isinstance(o, Number) and Guard.RANDOM in truth_of_number(o).if_true for o in options(iterable.stop or NONE)
+            isinstance(o, Number) and Condition.RANDOM in truth_of_number(o).if_true
+            for o in options(iterable.stop or NONE)
         )
 
         def head() -> bool:
@@ -446,8 +447,8 @@ class Flow(Calls):
         def head() -> bool:
             nonlocal random
             truth = self._test(node.test)
-            random = Guard.RANDOM in truth.if_true
-            self.guard(truth.if_true - {Guard.PERIODIC})
+            random = Condition.RANDOM in truth.if_true
+            self.assume(truth.if_true - {Condition.PERIODIC})
             self.narrow(truth.narrow_true)
             return truth.known is not False
 
@@ -457,7 +458,7 @@ class Flow(Calls):
 
     def _loop(self, node: nodes.For | nodes.While, loop: Loop, head: Callable[[], bool]) -> None:
         entry = self.here
-        outer_cut, outer_phase, held = entry.cut, entry.phase, entry.held
+        outer_cut, outer_phase, path_condition = entry.cut, entry.phase, entry.path_condition
         self._widen(node, loop)
         before = entry.fork()
         exits = Exits()
@@ -470,7 +471,7 @@ class Flow(Calls):
             loop.turn += 1
             exits.breaks.clear()
             exits.continues.clear()
-            mark = self.store.mark()
+            mark = self.heap.mark()
             with self.inside(loop):
                 if head():
                     self.run(node.body)
@@ -497,7 +498,7 @@ class Flow(Calls):
         passed = after.cut if end is not None else Cut.NEVER
         after.cut = outer_cut if passed is Cut.NEVER else max(outer_cut, passed)
         after.phase = outer_phase if outer_phase is not None else None
-        after.held = held
+        after.path_condition = path_condition
         if node.orelse:
             self.run(node.orelse)
 
@@ -517,7 +518,7 @@ class Flow(Calls):
                 slots = slots_of(holder)
                 value = slots.get(name)
                 if isinstance(value, Number):
-                    self.store.put(slots, name, Number(None, value.loops | {loop}))
+                    self.heap.put(slots, name, Number(None, value.loops | {loop}))
 
     def _carries(self, before: State, end: State, mark: int) -> bool:
         """Whether something that lived before the turn is of another kind after it, and on the device, or a loader."""
@@ -525,7 +526,7 @@ class Flow(Calls):
             (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
         ]
         pairs.extend(self._stored_since(mark))
-        if any(key == "moves" for _, key, _ in self.store.since(mark)):
+        if any(key == "moves" for _, key, _ in self.heap.since(mark)):
             return True
         if any(isinstance(old, Number) and isinstance(new, Number) and new.loops - old.loops for old, new in pairs):
             return True
@@ -537,7 +538,7 @@ class Flow(Calls):
         What a container holds under keys that are not known is the join of all; there only what was added counts.
         """
         pairs: list[tuple[Value, Value]] = []
-        for owner, key, old in self.store.since(mark):
+        for owner, key, old in self.heap.since(mark):
             new = current(owner, key)
             if isinstance(old, Value) and isinstance(new, Value) and new is not old:
                 added = [o for o in options(new) if o not in options(old)] if key == "element" else []
@@ -552,7 +553,7 @@ class Flow(Calls):
         pairs.extend(self._stored_since(mark))
         for old, new in pairs:
             olds = list(tensors_in(old))
-            loop.carries |= any(t.place is Place.DEVICE and t.born in end.segments for t in tensors_in(new))
+            loop.carries |= any(t.place is Location.DEVICE and t.recorded_in in end.epochs for t in tensors_in(new))
             for tensor in tensors_in(new):
                 for site in tensor.sites:
                     if site in self.concatenations:
@@ -600,7 +601,7 @@ class Flow(Calls):
 
     def _try(self, node: nodes.Try) -> None:
         before = self.here.fork()
-        mark = self.store.mark()
+        mark = self.heap.mark()
         self.tests.append(len(self.loops))
         self.catching += bool(node.handlers)
         self.run(node.body)
@@ -610,19 +611,19 @@ class Flow(Calls):
         ends: list[State | None] = [self.state]
         thrown = self.state.fork() if self.state is not None else before.fork()
         if node.handlers:
-            tried = self.store.take_back(mark)
-            self.store.merge(tried)
+            tried = self.heap.take_back(mark)
+            self.heap.merge(tried)
             heaps = [tried]
             for handler in node.handlers:
                 self.state = thrown.fork().meet(before.fork()) if self.state is not None else before.fork()
-                self.state.held = before.held
+                self.state.path_condition = before.path_condition
                 if isinstance(handler.name, nodes.AssignName):
                     self.bind(handler.name, UNKNOWN)
-                inner = self.store.mark()
+                inner = self.heap.mark()
                 self.run(handler.body)
-                heaps.append(self.store.take_back(inner))
+                heaps.append(self.heap.take_back(inner))
                 ends.append(self.state)
-            self.store.merge(*[{**heaps[0], **heap} for heap in heaps])
+            self.heap.merge(*[{**heaps[0], **heap} for heap in heaps])
         self.tests.pop()
         self.state = meet_all(ends)
         if node.finalbody:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.program.domain.events import Guard
+from xla_lint.program.domain.events import Condition
 from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.values import (
     MATERIALISED,
@@ -45,7 +45,7 @@ STOP_AFTER = 20
 """From this many runs of one function on, it is followed no more."""
 MOST_ITEMS = 6
 DEEPEST = 4
-STOP_ALOOF = 4
+STOP_WITHOUT_CALLER = 4
 """The same for a function that is run outside all loops, in code without a caller in sight."""
 
 
@@ -69,7 +69,7 @@ class Memo:
         self.runs: Counter[nodes.NodeNG] = Counter()
         self._plain: dict[tuple[Any, ...], Value] = {}
         """What functions return that have nothing to do with the device, by the kinds of their arguments."""
-        self.restless: set[nodes.NodeNG] = set()
+        self.effectful: set[nodes.NodeNG] = set()
         """The functions that cut the graph, or may have, in some run."""
 
     def widened(self, function: Function, bound: dict[str, Value]) -> dict[str, Value]:
@@ -80,7 +80,7 @@ class Memo:
 
     def exhausted(self, machine: Machine, function: Function) -> bool:
         """True for a function that was run so often that it is followed no more."""
-        most = STOP_AFTER if machine.loops or not machine.rootless else STOP_ALOOF
+        most = STOP_AFTER if machine.loops or not machine.without_caller else STOP_WITHOUT_CALLER
         return self.runs[function.node] >= most
 
     def plain_key(self, machine: Machine, function: Function, bound: dict[str, Value]) -> tuple[Any, ...] | None:
@@ -89,7 +89,7 @@ class Memo:
         if None in kinds:
             return None
         objects = any(isinstance(kind, (Instance, Class)) for kind in kinds)
-        return (function.node, kinds, machine.store.version if objects else 0)
+        return (function.node, kinds, machine.heap.version if objects else 0)
 
     def recall_plain(self, key: tuple[Any, ...]) -> Value | None:
         """What a function that has nothing to do with the device returns, None for a new call."""
@@ -110,12 +110,12 @@ class Memo:
         if function.frame.outer is not None:
             return None
         state = machine.here
-        divided = any(held.guard in (Guard.RANK, Guard.DATA) for held in state.held)
+        divided = any(constraint.condition in (Condition.RANK, Condition.DATA) for constraint in state.path_condition)
         return (
             function.node,
             function.compiled,
             tuple(fingerprint(value, state) for value in bound.values()),
-            machine.store.version,
+            machine.heap.version,
             machine.setting,
             tuple(machine.loops),
             state.course(),
@@ -128,16 +128,16 @@ class Memo:
         if known is None:
             return None
         state = machine.here
-        segments, flushed, newest = state.segments, state.flushed, max(state.segments)
+        epochs, materialised, newest = state.epochs, state.materialised, max(state.epochs)
         state.take_course(known.after)
         if known.cut:
-            fresh = machine.new_segment()
-            moved = {max(known.after.segments): fresh}
-            state.segments = frozenset({fresh}) if known.after.cut is Cut.ALWAYS else segments | {fresh}
-            state.flushed = frozenset()
+            fresh = machine.new_epoch()
+            moved = {max(known.after.epochs): fresh}
+            state.epochs = frozenset({fresh}) if known.after.cut is Cut.ALWAYS else epochs | {fresh}
+            state.materialised = frozenset()
         else:
             moved = {known.begun: newest}
-            state.segments, state.flushed = segments, flushed
+            state.epochs, state.materialised = epochs, materialised
         machine.operations += known.operations
         return rebased(known.result, moved)
 
@@ -146,17 +146,17 @@ class Memo:
     ) -> None:
         """Keep what a call did, if it can be kept."""
         if movable(result):
-            cut = after.segments != begun
+            cut = after.epochs != begun
             self._calls[key] = Remembered(result, max(begun), after, cut, operations)
 
 
 def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
     """What of a value can make a difference to what a function does with it."""
     if isinstance(value, Tensor):
-        pending = value.born in state.segments and (value.root or value) not in state.flushed
+        pending = value.recorded_in in state.epochs and (value.root or value) not in state.materialised
         return (
-            value.place, pending, value.kind, value.grad, value.loose, value.sure, value.length, value.sites,
-            value.clip, value.unsettled, value.origins, value.collective, value.shared, value.parts,
+            value.place, pending, value.kind, value.grad, value.unstructured, value.certain, value.length, value.sites,
+            value.clip, value.undecided, value.origins, value.collective, value.shared, value.parts,
         )  # fmt: skip
     if depth == 0:
         return type(value)
@@ -214,8 +214,8 @@ def movable(value: Value, depth: int = DEEPEST) -> bool:
 def rebased(value: Value, moved: dict[int, int]) -> Value:
     """A value whose pending tensors were born in the segment that is open now; `movable` bounds its depth."""
     if isinstance(value, Tensor):
-        born = moved.get(value.born, MATERIALISED)
-        return value if born == value.born else value.like(born=born)
+        recorded_in = moved.get(value.recorded_in, MATERIALISED)
+        return value if recorded_in == value.recorded_in else value.like(recorded_in=recorded_in)
     if isinstance(value, Choice):
         return Choice(tuple(rebased(option, moved) for option in value.options), value.ranked)
     if isinstance(value, Sequence):

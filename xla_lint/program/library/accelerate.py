@@ -19,8 +19,8 @@ from xla_lint.program.domain.values import (
     Device,
     Instance,
     Loader,
+    Location,
     Number,
-    Place,
     Sequence,
     Tensor,
     Value,
@@ -47,7 +47,7 @@ def accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         None,
         dotted,
         {
-            "device": Device(Place.DEVICE, sure=False),
+            "device": Device(Location.DEVICE, certain=False),
             "device_placement": placement or Number(True),
             "sync_gradients": RARE,
             "is_main_process": RANK,
@@ -93,7 +93,7 @@ def accelerator_method(machine: Machine, receiver: Value, name: str, arguments: 
         return NONE
     if name == "clip_grad_norm_":
         reduce(machine, arguments.node, f"accelerator.{name}", prepared=True)
-        return machine.tensor(arguments.node, Place.DEVICE, clip=True, sure=False)
+        return machine.tensor(arguments.node, Location.DEVICE, clip=True, certain=False)
     if name in ("accumulate", "autocast", "no_sync", "join_uneven_inputs", "main_process_first"):
         return Instance(None, "accelerate.context", node=arguments.node)
     return UNKNOWN
@@ -141,18 +141,18 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
         loader.prepared, loader.made = True, value.made
         return loader
     if isinstance(value, Instance) and value.model:
-        machine.store.assign(value, "prepared", True)
+        machine.heap.assign(value, "prepared", True)
         if placed:
-            place_model(machine, value, Place.DEVICE, sure=False)
+            place_model(machine, value, Location.DEVICE, certain=False)
         return value
     if isinstance(value, Instance) and value.library.startswith("torch.optim."):
         if placed and "lr_scheduler" not in value.library:
-            machine.store.assign(value, "place", Place.DEVICE)
+            machine.heap.assign(value, "place", Location.DEVICE)
         wrapper = Instance(None, value.library, value.attributes, value.place, node=value.node, prepared=True)
         if "lr_scheduler" not in value.library:
             before = owner.attributes.get(OPTIMIZERS)
             items = before.items or [] if isinstance(before, Sequence) else []
-            machine.store.put(owner.attributes, OPTIMIZERS, Sequence([*items, value], UNKNOWN, True))
+            machine.heap.put(owner.attributes, OPTIMIZERS, Sequence([*items, value], UNKNOWN, True))
         return wrapper
     return value
 
@@ -164,12 +164,12 @@ def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> Non
     earlier = owner.attributes.get(OPTIMIZERS)
     for optimizer in optimizers:
         origins = models_of(optimizer.attributes.get("params", UNKNOWN))
-        if origins and optimizer.place is not Place.DEVICE and all(is_prepared(origin) for origin in origins):
+        if origins and optimizer.place is not Location.DEVICE and all(is_prepared(origin) for origin in origins):
             machine.emit(SplitPrepare(arguments.node, machine.context, optimizer))
     for other in (earlier.items or []) if isinstance(earlier, Sequence) else []:
         if isinstance(other, Instance) and other not in optimizers:
             origins = models_of(other.attributes.get("params", UNKNOWN))
-            if any(origin in models and origin.place is not Place.DEVICE for origin in origins):
+            if any(origin in models and origin.place is not Location.DEVICE for origin in origins):
                 machine.emit(SplitPrepare(arguments.node, machine.context, other))
 
 
@@ -180,4 +180,4 @@ def is_optimizer(value: Instance) -> bool:
 
 def is_prepared(model: Instance) -> bool:
     """Whether `prepare` has moved a model already."""
-    return model.prepared and model.place is Place.DEVICE
+    return model.prepared and model.place is Location.DEVICE

@@ -13,7 +13,7 @@ from xla_lint.program.domain.values import (
     Function,
     GradientHook,
     Instance,
-    Place,
+    Location,
     Sequence,
     Tensor,
     Value,
@@ -50,7 +50,7 @@ def class_method(machine: Machine, receiver: Value, name: str, arguments: Argume
     if made and isinstance(backward, Function):
         several = isinstance(result, Sequence) and result.items is not None
         count = len(result.items or ()) if several and isinstance(result, Sequence) else 1
-        note(machine, backward, GradientHook(backward, (context,), count, made[0].sure, machine.entry))
+        note(machine, backward, GradientHook(backward, (context,), count, made[0].certain, machine.entry))
     return with_history(result)
 
 
@@ -68,16 +68,16 @@ def context_method(machine: Machine, receiver: Value, name: str, arguments: Argu
     """The context keeps tensors for the backward pass."""
     assert isinstance(receiver, Instance)
     if name == "save_for_backward":
-        machine.store.put(receiver.attributes, SAVED, Sequence(list(arguments.positional), frozen=True))
+        machine.heap.put(receiver.attributes, SAVED, Sequence(list(arguments.positional), frozen=True))
     return NONE
 
 
 def register(machine: Machine, tensor: Tensor, name: str, arguments: Arguments) -> Value:
     """A function that the backward pass gives the gradient of a tensor, or the tensor itself once it has one."""
     function = arguments.get(0, "hook")
-    if isinstance(function, Function) and tensor.place is Place.DEVICE:
+    if isinstance(function, Function) and tensor.place is Location.DEVICE:
         first, gradients = ((), 1) if name == "register_hook" else ((tensor,), 0)
-        note(machine, function, GradientHook(function, first, gradients, tensor.sure, machine.entry))
+        note(machine, function, GradientHook(function, first, gradients, tensor.certain, machine.entry))
     else:
         machine.hand_over(arguments)
     return UNKNOWN
@@ -92,5 +92,5 @@ def run_hooks(machine: Machine, node: nodes.NodeNG) -> None:
     """Run what was registered before, by what may run before this."""
     for hook in list(machine.gradient_hooks.values()):
         if hook.entry in (MODULE, CONSTRUCTORS, machine.entry):
-            gradients = [machine.tensor(node, Place.DEVICE, sure=hook.sure) for _ in range(hook.gradients)]
+            gradients = [machine.tensor(node, Location.DEVICE, certain=hook.certain) for _ in range(hook.gradients)]
             machine.call(hook.function, Arguments(node, [*hook.first, *gradients]))

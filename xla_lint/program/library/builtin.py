@@ -22,20 +22,20 @@ from xla_lint.program.domain.values import (
     Generator,
     Instance,
     Loader,
+    Location,
     Mapping,
     Name,
     Number,
-    Place,
     Sequence,
     Stream,
     Tensor,
     Text,
     Trait,
     Value,
+    bounded,
     element_of,
     join,
     join_all,
-    kept,
     key_of,
     options,
 )
@@ -88,7 +88,7 @@ def text(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`str` and its kin format a tensor."""
     spelled = dotted.removeprefix("builtins.")
     if isinstance(device := arguments.get(0), Device) and device.place in DEVICE_TYPES:
-        return Text(DEVICE_TYPES[device.place] + (":0" if device.place is Place.DEVICE else ""), fact=True)
+        return Text(DEVICE_TYPES[device.place] + (":0" if device.place is Location.DEVICE else ""), fact=True)
     if arguments.positional:
         machine.read(
             arguments.node, arguments.node_of(0), arguments.positional[0], How.FORMAT, spelled, materialises=True
@@ -322,7 +322,12 @@ def is_instance(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A test on a type reads nothing, and is known for tensors."""
     value, kinds = arguments.get(0), arguments.get(1)
     names = [k.dotted for k in (kinds.items or [] if isinstance(kinds, Sequence) else [kinds]) if isinstance(k, Name)]
-    if isinstance(value, Instance) and value.place is Place.DEVICE and names and all(map(is_for_other_devices, names)):
+    if (
+        isinstance(value, Instance)
+        and value.place is Location.DEVICE
+        and names
+        and all(map(is_for_other_devices, names))
+    ):
         return Number(False, traits=FACT)
     if "torch.Tensor" in names:
         if isinstance(value, Tensor):
@@ -363,7 +368,7 @@ def replace_any(machine: Machine, holder: Instance, model: Instance) -> None:
     """Let a model stand in the place of any one inside another."""
     for name, held in list(holder.attributes.items()):
         if any(isinstance(option, Instance) and option.model for option in options(held)):
-            machine.store.put(holder.attributes, name, join(held, model))
+            machine.heap.put(holder.attributes, name, join(held, model))
 
 
 @function("builtins.setattr")
@@ -414,11 +419,11 @@ def sequence_method(machine: Machine, receiver: Value, name: str, arguments: Arg
         return NONE
     if name in ("pop", "popleft"):
         if receiver.items is not None:
-            machine.store.assign(receiver, "element", element_of(receiver))
-            machine.store.assign(receiver, "items", None)
+            machine.heap.assign(receiver, "element", element_of(receiver))
+            machine.heap.assign(receiver, "items", None)
         return receiver.element
     if name == "clear":
-        machine.store.assign(receiver, "items", [])
+        machine.heap.assign(receiver, "items", [])
         return NONE
     if name in ("index", "count", "remove"):
         if value is not None and (device_tensors([receiver]) or device_tensors([value])):
@@ -439,7 +444,7 @@ def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = 
     """Add an item to a list."""
     if receiver.frozen:
         return
-    value = kept(value, receiver)
+    value = bounded(value, receiver)
     element = (
         value
         if receiver.items == [] or (receiver.element is UNKNOWN and not receiver.items)
@@ -447,10 +452,10 @@ def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = 
     )
     items = receiver.items
     if items is not None and not machine.loops and len(items) < 64:
-        machine.store.assign(receiver, "items", [value, *items] if first else [*items, value])
+        machine.heap.assign(receiver, "items", [value, *items] if first else [*items, value])
     else:
-        machine.store.assign(receiver, "items", None)
-    machine.store.assign(receiver, "element", element)
+        machine.heap.assign(receiver, "items", None)
+    machine.heap.assign(receiver, "element", element)
 
 
 @methods_of(Mapping)
@@ -467,7 +472,7 @@ def mapping_method(machine: Machine, receiver: Value, name: str, arguments: Argu
         key = key_of(arguments.get(0))
         found = receiver.entries.get(key) if key is not None else None
         if name == "setdefault" and key is not None and found is None:
-            machine.store.put(receiver.entries, key, arguments.get(1) or NONE)
+            machine.heap.put(receiver.entries, key, arguments.get(1) or NONE)
             return arguments.get(1) or NONE
         if found is None:
             found = receiver.element if receiver.element is not None else (arguments.get(1) or UNKNOWN)
@@ -476,13 +481,13 @@ def mapping_method(machine: Machine, receiver: Value, name: str, arguments: Argu
         value = arguments.get(0)
         if isinstance(value, Mapping):
             for key_, item in value.entries.items():
-                machine.store.put(receiver.entries, key_, item)
+                machine.heap.put(receiver.entries, key_, item)
             if value.element is not None:
-                machine.store.assign(receiver, "element", value.element)
+                machine.heap.assign(receiver, "element", value.element)
         elif value is not None:
-            machine.store.assign(receiver, "element", UNKNOWN)
+            machine.heap.assign(receiver, "element", UNKNOWN)
         for key_, item in arguments.keywords.items():
-            machine.store.put(receiver.entries, key_, item)
+            machine.heap.put(receiver.entries, key_, item)
         return NONE
     if name == "copy":
         return Mapping(dict(receiver.entries), receiver.element, receiver.factory)

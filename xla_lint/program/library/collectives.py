@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.ranks import environment_value
-from xla_lint.program.domain.values import NONE, UNKNOWN, Place, Sequence, Tensor, Value, options
+from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Sequence, Tensor, Value, options
 from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
 
@@ -97,7 +97,7 @@ def change_in_place(machine: Machine, value: Value, name: str) -> None:
     """Let device tensors hold a collective's result."""
     for option in options(value):
         for tensor in parameters_in(option):
-            if isinstance(tensor, Tensor) and tensor.place is Place.DEVICE:
-                machine.store.assign(tensor, "born", max(machine.here.segments))
-                machine.store.assign(tensor, "collective", True)
-                machine.store.assign(tensor, "shared", name in SHARING)
+            if isinstance(tensor, Tensor) and tensor.place is Location.DEVICE:
+                machine.heap.assign(tensor, "recorded_in", max(machine.here.epochs))
+                machine.heap.assign(tensor, "collective", True)
+                machine.heap.assign(tensor, "shared", name in SHARING)

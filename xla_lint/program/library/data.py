@@ -19,10 +19,10 @@ from xla_lint.program.domain.values import (
     Function,
     Instance,
     Loader,
+    Location,
     Mapping,
     Number,
     Part,
-    Place,
     Sequence,
     Stream,
     Tensor,
@@ -73,7 +73,7 @@ def build_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 def whole_batch() -> Tensor:
     """A batch of which nothing is known."""
-    return Tensor(Place.HOST, loose=True, sure=False, parts=frozenset({Part(whole=True)}))
+    return Tensor(Location.HOST, unstructured=True, certain=False, parts=frozenset({Part(whole=True)}))
 
 
 def first_given(*values: Value | None) -> Value | None:
@@ -128,7 +128,7 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
     if isinstance(dataset, Instance):
         tensors = dataset.attributes.get("*tensors")
         if isinstance(tensors, Sequence) and tensors.items is not None:
-            return Sequence([Tensor(Place.HOST) for _ in tensors.items], Tensor(Place.HOST), True)
+            return Sequence([Tensor(Location.HOST) for _ in tensors.items], Tensor(Location.HOST), True)
         if dataset.cls is not None:
             method = machine.member(dataset.cls, "__getitem__")
             if isinstance(method, Function):
@@ -152,9 +152,9 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
 def on_host(value: Value, *, stacked: bool = False) -> Value:
     """A batch as a loader yields it: tensors on the host."""
     if isinstance(value, Tensor):
-        return value.like(place=Place.HOST, born=MATERIALISED, length=None, parts=frozenset({Part()}))
+        return value.like(place=Location.HOST, recorded_in=MATERIALISED, length=None, parts=frozenset({Part()}))
     if isinstance(value, Number) and stacked:
-        return Tensor(Place.HOST, parts=frozenset({Part()}))
+        return Tensor(Location.HOST, parts=frozenset({Part()}))
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
         return Sequence(items, on_host(value.element, stacked=stacked), value.frozen)
@@ -171,7 +171,7 @@ def on_host(value: Value, *, stacked: bool = False) -> Value:
 def on_device(value: Value) -> Value:
     """A batch as a device loader yields it: its tensors transferred, everything else as it is."""
     if isinstance(value, Tensor):
-        return value.like(place=Place.DEVICE, born=MATERIALISED, parts=NO_PARTS)
+        return value.like(place=Location.DEVICE, recorded_in=MATERIALISED, parts=NO_PARTS)
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_device(item) for item in value.items]
         element = on_device(value.element) if items is None else join_all(items)
@@ -184,7 +184,7 @@ def on_device(value: Value) -> Value:
     if isinstance(value, Choice):
         return join_all(on_device(option) for option in value.options)
     if value is UNKNOWN:
-        return Tensor(Place.DEVICE, loose=True, sure=False)
+        return Tensor(Location.DEVICE, unstructured=True, certain=False)
     return value
 
 

@@ -14,9 +14,9 @@ from xla_lint.program.domain.values import (
     Instance,
     Kind,
     Loader,
+    Location,
     Mapping,
     Number,
-    Place,
     Sequence,
     Stream,
     Tensor,
@@ -138,7 +138,7 @@ def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def tokenizer_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """A tokenizer gives host tensors."""
     if name in ("__call__", "pad", "encode_plus", "batch_encode_plus", "encode"):
-        return Mapping({}, Tensor(Place.HOST))
+        return Mapping({}, Tensor(Location.HOST))
     return TEXT if "decode" in name else UNKNOWN
 
 
@@ -158,7 +158,7 @@ def pretrained_method(machine: Machine, receiver: Value, name: str, arguments: A
     """Generation gives tensors where the model is; the rest is any model's."""
     assert isinstance(receiver, Instance)
     if name == "generate":
-        return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, sure=receiver.sure)
+        return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, certain=receiver.certain)
     return model_method(machine, receiver, name, arguments)
 
 

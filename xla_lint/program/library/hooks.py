@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from xla_lint.program.domain.objects import library_base
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Function, Instance, Loader, Place, Tensor, Value
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Function, Instance, Loader, Location, Tensor, Value
 
 
 def batch() -> Value:
     """A batch on the device, of unknown structure."""
-    return Tensor(Place.DEVICE, loose=True, sure=False)
+    return Tensor(Location.DEVICE, unstructured=True, certain=False)
 
 
 def outputs() -> Value:
     """What the step computed: pending."""
-    return Tensor(Place.DEVICE, born=1, loose=True, grad=False, sure=False)
+    return Tensor(Location.DEVICE, recorded_in=1, unstructured=True, grad=False, certain=False)
 
 
 def model() -> Value:
     """The model, on the device."""
-    return Instance(None, "torch.nn.Module", place=Place.DEVICE, model=True, sure=False)
+    return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
 
 
 def number() -> Value:
@@ -43,7 +43,7 @@ def progress() -> Value:
 
 def optimizer() -> Value:
     """The optimizer, its parameters on the device."""
-    return Instance(None, "torch.optim.Optimizer", place=Place.DEVICE, sure=False)
+    return Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False)
 
 
 def schedule() -> Value:

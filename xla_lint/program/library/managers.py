@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Autocast
-from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Place, Text, Value, options
+from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Location, Text, Value, options
 from xla_lint.program.syntax.names import is_foreign
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def enter(machine: Machine, manager: Value, body: Callable[[Value], None], node:
     devices = [option for option in options(manager) if isinstance(option, Device)]
     if devices:
         around = machine.here.device
-        machine.here.device = next((device for device in devices if device.place is Place.DEVICE), devices[0])
+        machine.here.device = next((device for device in devices if device.place is Location.DEVICE), devices[0])
         body(manager)
         if machine.state is not None:
             machine.state.device = around

@@ -16,10 +16,10 @@ from xla_lint.program.domain.values import (
     Function,
     Instance,
     Kind,
+    Location,
     Mapping,
     Name,
     Number,
-    Place,
     Sequence,
     Stream,
     Tensor,
@@ -68,7 +68,7 @@ def build_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if dotted in ("torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Parameter"):
         value = arguments.get(0)
         tensor = next(iter(tensors_in(value)), None) if value is not None else None
-        return (tensor or Tensor(Place.UNKNOWN)).like(grad=False)
+        return (tensor or Tensor(Location.UNKNOWN)).like(grad=False)
     if dotted.startswith("torch.nn.init."):
         return arguments.get(0) or UNKNOWN
     if dotted.startswith("torch.nn.utils."):
@@ -77,7 +77,7 @@ def build_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         machine.hand_over(arguments)
         return UNKNOWN
     made_on = machine.device
-    module = Instance(None, dotted, place=made_on.place, model=True, sure=made_on.sure, node=arguments.node)
+    module = Instance(None, dotted, place=made_on.place, model=True, certain=made_on.certain, node=arguments.node)
     if dotted in CONTAINERS:
         fill(machine, module, arguments)
     place = place_named(arguments.keywords.get("device"))
@@ -106,14 +106,14 @@ def fill(machine: Machine, container: Instance, arguments: Arguments) -> None:
     """Note what a container is built from: each module under its number, and under `*` what stands for any of them."""
     modules, known = contents(machine, arguments)
     places = {module.place for module in modules}
-    place = places.pop() if known and len(places) == 1 else Place.UNKNOWN
+    place = places.pop() if known and len(places) == 1 else Location.UNKNOWN
     if len(modules) == 1 and known:
         container.attributes["*"] = modules[0]
     else:
         node = arguments.node if known else None
-        container.attributes["*"] = Instance(None, "torch.nn.Module", place=place, model=True, sure=False, node=node)
+        container.attributes["*"] = Instance(None, "torch.nn.Module", place=place, model=True, certain=False, node=node)
         container.attributes.update({str(number): module for number, module in enumerate(modules)})
-    if place is Place.DEVICE:
+    if place is Location.DEVICE:
         container.place = place
 
 
@@ -123,16 +123,16 @@ def add(machine: Machine, container: Instance, value: Value) -> None:
     numbers = sum(name.isdigit() for name in container.attributes)
     earlier = last if isinstance(last, Instance) and last.node is not container.node else None
     for option in options(value):
-        module = Instance(None, "torch.nn.Module", model=True, sure=False)
+        module = Instance(None, "torch.nn.Module", model=True, certain=False)
         if isinstance(option, Instance) and option.model:
             module = option
         if not numbers and earlier is not None and earlier.node is not module.node:
-            machine.store.put(container.attributes, "0", earlier)
+            machine.heap.put(container.attributes, "0", earlier)
             numbers = 1
         if numbers and not machine.loops:
-            machine.store.put(container.attributes, str(numbers), module)
+            machine.heap.put(container.attributes, str(numbers), module)
             numbers += 1
-        machine.store.put(container.attributes, "*", module)
+        machine.heap.put(container.attributes, "*", module)
 
 
 def contents(machine: Machine, arguments: Arguments) -> tuple[list[Instance], bool]:
@@ -160,29 +160,31 @@ def utility(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if "clip_grad_norm" in dotted or dotted.endswith("get_total_norm"):
         place = parameters_place(arguments.get(0, "parameters"))
         return machine.tensor(
-            arguments.node, place, clip=True, sure=place is Place.DEVICE, shared=machine.here.gradients.reduced
+            arguments.node, place, clip=True, certain=place is Location.DEVICE, shared=machine.here.gradients.reduced
         )
     if dotted.endswith(("pad_sequence", "pack_sequence", "pad_packed_sequence", "pack_padded_sequence")):
         tensors = list(tensors_in(arguments.get(0) or NONE))
-        return machine.tensor(arguments.node, place_of(tensors) if tensors else Place.UNKNOWN)
+        return machine.tensor(arguments.node, place_of(tensors) if tensors else Location.UNKNOWN)
     if "parametrizations" in dotted or dotted.endswith(("weight_norm", "spectral_norm")):
         return arguments.get(0) or UNKNOWN
     return UNKNOWN
 
 
-def parameters_place(value: Value | None) -> Place:
+def parameters_place(value: Value | None) -> Location:
     """Where parameters live, given in any way that optimizers take."""
     tensors = list(parameters_in(value))
-    return place_of(tensors) if tensors else Place.UNKNOWN
+    return place_of(tensors) if tensors else Location.UNKNOWN
 
 
 def register_hook(machine: Machine, model: Instance, arguments: Arguments) -> Value:
     """A function that runs with the model: it is given the model, and what goes in and out."""
     function = arguments.get(0, "hook")
-    if isinstance(function, Function) and model.place is not Place.DEVICE and model.node is not None:
-        machine.store.put(model.attributes, f"{WAITING}{len(model.attributes)}", function)
-    elif isinstance(function, Function) and model.place is Place.DEVICE:
-        inside, outside = (machine.tensor(arguments.node, Place.DEVICE, loose=True, sure=False) for _ in range(2))
+    if isinstance(function, Function) and model.place is not Location.DEVICE and model.node is not None:
+        machine.heap.put(model.attributes, f"{WAITING}{len(model.attributes)}", function)
+    elif isinstance(function, Function) and model.place is Location.DEVICE:
+        inside, outside = (
+            machine.tensor(arguments.node, Location.DEVICE, unstructured=True, certain=False) for _ in range(2)
+        )
         machine.run_hook(function, [model, inside, outside], arguments.node)
     else:
         machine.hand_over(arguments)
@@ -193,8 +195,10 @@ def run_waiting_hooks(machine: Machine, model: Instance) -> None:
     """Run the hooks that a model was given before it moved to the device."""
     for name, hook in list(model.attributes.items()):
         if name.startswith(WAITING) and isinstance(hook, Function):
-            machine.store.put(model.attributes, name, NONE)
-            inside_, outside = (machine.tensor(hook.node, Place.DEVICE, loose=True, sure=False) for _ in range(2))
+            machine.heap.put(model.attributes, name, NONE)
+            inside_, outside = (
+                machine.tensor(hook.node, Location.DEVICE, unstructured=True, certain=False) for _ in range(2)
+            )
             machine.run_hook(hook, [model, inside_, outside], hook.node)
 
 
@@ -208,13 +212,13 @@ def model_method(machine: Machine, receiver: Value, name: str, arguments: Argume
         return run_model(machine, receiver, arguments)
     if name == "to" or name in ("cuda", "cpu", "to_empty", "xpu"):
         target = arguments.get(0, "device")
-        place = {"cuda": Place.UNKNOWN, "cpu": Place.HOST}.get(name) or place_named(target)
+        place = {"cuda": Location.UNKNOWN, "cpu": Location.HOST}.get(name) or place_named(target)
         if place is not None and not (isinstance(target, Name)):
-            sure = not (isinstance(target, Device) and not target.sure)
+            certain = not (isinstance(target, Device) and not target.certain)
             cast = len(arguments.positional) > 1 or "dtype" in arguments.keywords
-            machine.emit(Transfer(arguments.node, machine.context, receiver, receiver.place, place, sure, cast))
+            machine.emit(Transfer(arguments.node, machine.context, receiver, receiver.place, place, certain, cast))
             move_parameters(machine, receiver, place, arguments.node)
-            place_model(machine, receiver, place, sure)
+            place_model(machine, receiver, place, certain)
         return receiver
     if name in ("train", "eval"):
         mode = Number(False, traits=FACT) if name == "eval" else arguments.get(0, "mode") or Number(True, traits=FACT)
@@ -229,16 +233,16 @@ def model_method(machine: Machine, receiver: Value, name: str, arguments: Argume
     if name == "state_dict":
         return Mapping({}, parameter_of(machine, receiver))
     if name in MODULES_INSIDE:
-        return Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
+        return Instance(None, "torch.nn.Module", place=receiver.place, model=True, certain=False)
     if name in ("modules", "children"):
-        return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False))
+        return Stream(Instance(None, "torch.nn.Module", place=receiver.place, model=True, certain=False))
     if name in ("named_modules", "named_children"):
-        member = Instance(None, "torch.nn.Module", place=receiver.place, model=True, sure=False)
+        member = Instance(None, "torch.nn.Module", place=receiver.place, model=True, certain=False)
         return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(member)))
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key, value = arguments.get(0), arguments.get(1)
         if isinstance(key, Text) and key.const is not None and value is not None:
-            machine.store.put(receiver.attributes, key.const, value)
+            machine.heap.put(receiver.attributes, key.const, value)
         return NONE
     if name in HOOKS:
         return register_hook(machine, receiver, arguments)
@@ -252,7 +256,7 @@ def model_method(machine: Machine, receiver: Value, name: str, arguments: Argume
         add(machine, receiver, machine.iterate(value, None, arguments.node) if name == "extend" else value)
         return receiver
     if name in ("items", "values", "keys"):
-        inside_value = receiver.attributes.get("*", Instance(None, "torch.nn.Module", model=True, sure=False))
+        inside_value = receiver.attributes.get("*", Instance(None, "torch.nn.Module", model=True, certain=False))
         if name == "values":
             return Stream(inside_value)
         return Stream(UNKNOWN, pieces=(Stream(Text()), Stream(inside_value))) if name == "items" else Stream(Text())
@@ -280,25 +284,25 @@ def models_of(parameters: Value) -> set[Instance]:
     return {model for value in inner for model in models_of(value)}
 
 
-def place_model(machine: Machine, model: Instance, place: Place, sure: bool = True, depth: int = DEPTH) -> None:
+def place_model(machine: Machine, model: Instance, place: Location, certain: bool = True, depth: int = DEPTH) -> None:
     """Move a model and the models inside it."""
-    machine.store.assign(model, "place", place)
-    if place is Place.DEVICE:
+    machine.heap.assign(model, "place", place)
+    if place is Location.DEVICE:
         run_waiting_hooks(machine, model)
-    if not sure:
-        machine.store.assign(model, "sure", False)
+    if not certain:
+        machine.heap.assign(model, "certain", False)
     if depth == 0:
         return
     for inner in inside(model):
-        place_model(machine, inner, place, sure, depth - 1)
+        place_model(machine, inner, place, certain, depth - 1)
     for name, value in list(model.attributes.items()):
         if isinstance(value, Tensor) and value.place is not place:
-            machine.store.put(model.attributes, name, value.like(place=place))
+            machine.heap.put(model.attributes, name, value.like(place=place))
 
 
 def set_mode(machine: Machine, model: Instance, mode: Value, depth: int = DEPTH) -> None:
     """Set a model, and the models inside it, to train or not."""
-    machine.store.put(model.attributes, "training", mode)
+    machine.heap.put(model.attributes, "training", mode)
     for inner in inside(model) if depth else ():
         set_mode(machine, inner, mode, depth - 1)
 
@@ -306,13 +310,13 @@ def set_mode(machine: Machine, model: Instance, mode: Value, depth: int = DEPTH)
 def run_model(machine: Machine, model: Instance, arguments: Arguments) -> Value:
     """The output of a model whose `forward` is not in sight: tensors, on the device if an input or the model is."""
     tensors = [t for value in arguments.values() for t in tensors_in(value, 2)]
-    place = place_of(tensors) if tensors else Place.UNKNOWN
-    if place is Place.UNKNOWN and model.place is not Place.UNKNOWN:
+    place = place_of(tensors) if tensors else Location.UNKNOWN
+    if place is Location.UNKNOWN and model.place is not Location.UNKNOWN:
         place = model.place
-    on_host = bool(tensors) and all(t.place is Place.HOST and t.sure for t in tensors)
-    if model.place is Place.DEVICE and not (is_assumed(model) and on_host):
-        place = Place.DEVICE
-    if place is Place.DEVICE:
+    on_host = bool(tensors) and all(t.place is Location.HOST and t.certain for t in tensors)
+    if model.place is Location.DEVICE and not (is_assumed(model) and on_host):
+        place = Location.DEVICE
+    if place is Location.DEVICE:
         if not machine.in_forward:
             machine.forward(arguments.node, model)
         if model.library == "torch.compile":
@@ -326,8 +330,8 @@ def run_model(machine: Machine, model: Instance, arguments: Arguments) -> Value:
         arguments.node,
         place,
         grad=machine.here.grad,
-        loose=not layer,
-        sure=model.sure and all(t.sure for t in tensors),
+        unstructured=not layer,
+        certain=model.certain and all(t.certain for t in tensors),
         length=length,
         kind=Kind.UNKNOWN,
     )
@@ -388,8 +392,8 @@ def optimizer_method(machine: Machine, receiver: Value, name: str, arguments: Ar
     if name in ("__init__", "add_param_group"):
         given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
         held = [receiver.attributes["params"]] if "params" in receiver.attributes else []
-        machine.store.put(receiver.attributes, "params", Sequence([*held, given]))
-        machine.store.assign(receiver, "place", parameters_place(receiver.attributes["params"]))
+        machine.heap.put(receiver.attributes, "params", Sequence([*held, given]))
+        machine.heap.assign(receiver, "place", parameters_place(receiver.attributes["params"]))
         return NONE
     if name == "get_last_lr":
         return Sequence(None, NUMBER)
@@ -398,12 +402,12 @@ def optimizer_method(machine: Machine, receiver: Value, name: str, arguments: Ar
     return UNKNOWN
 
 
-def optimizer_place(optimizer: Instance) -> Place:
+def optimizer_place(optimizer: Instance) -> Location:
     """Where the parameters that an optimizer updates live now."""
     places = {model.place for model in models_of(optimizer.attributes.get("params", UNKNOWN))}
-    if Place.DEVICE in places or not places:
-        return Place.DEVICE if Place.DEVICE in places else optimizer.place
-    return Place.HOST if places == {Place.HOST} else optimizer.place
+    if Location.DEVICE in places or not places:
+        return Location.DEVICE if Location.DEVICE in places else optimizer.place
+    return Location.HOST if places == {Location.HOST} else optimizer.place
 
 
 @objects("torch.distributions.")

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import ClippedEarly, Guard, OptimizerStep, Outdated
+from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     UNKNOWN,
     Instance,
+    Location,
     Mapping,
     Move,
     Origin,
-    Place,
     Sequence,
     Stream,
     Tensor,
@@ -74,7 +74,7 @@ def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
 def parameter_of(machine: Machine, model: Instance) -> Tensor:
     """Any parameter of a model."""
     origins = frozenset(Origin(part, len(part.moves), machine.entry) for part in parts_of(model))
-    return Tensor(model.place, sure=model.sure, owner=model, origins=origins)
+    return Tensor(model.place, certain=model.certain, owner=model, origins=origins)
 
 
 def gradient_of(parameter: Tensor) -> frozenset[Origin]:
@@ -105,28 +105,28 @@ def origins_of(value: Value | None) -> frozenset[Origin]:
     return frozenset(origin for tensor in parameters_in(value) for origin in tensor.origins)
 
 
-def move_parameters(machine: Machine, model: Instance, place: Place, node: nodes.NodeNG) -> None:
+def move_parameters(machine: Machine, model: Instance, place: Location, node: nodes.NodeNG) -> None:
     """Note that a move gives a model new parameters, if it does. The model is still in its old place.
 
     A move under a test that the source does not decide is none: the test may ask where the model is.
     """
-    if any(held.guard is Guard.SETTING for held in machine.here.held):
+    if any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition):
         return
     for part in parts_of(model):
         if replaces(part, place):
-            machine.store.assign(part, "moves", (*part.moves, Move(int(node.lineno or 0), place, machine.entry)))
+            machine.heap.assign(part, "moves", (*part.moves, Move(int(node.lineno or 0), place, machine.entry)))
 
 
-def replaces(model: Instance, place: Place) -> bool:
+def replaces(model: Instance, place: Location) -> bool:
     """Whether a move to a place gives a model new parameters."""
-    if place is Place.DEVICE:
-        return model.place is not Place.DEVICE or is_assumed(model)
-    return place is Place.HOST and model.place is Place.DEVICE
+    if place is Location.DEVICE:
+        return model.place is not Location.DEVICE or is_assumed(model)
+    return place is Location.HOST and model.place is Location.DEVICE
 
 
 def is_assumed(model: Instance) -> bool:
     """Whether a model, whose construction is not in sight, is only assumed to be on the device."""
-    return model.node is None and not model.sure and not model.moves
+    return model.node is None and not model.certain and not model.moves
 
 
 def groups_of(optimizer: Instance) -> Value:
@@ -156,7 +156,7 @@ def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
 
 def add_step_hook(machine: Machine, optimizer: Instance, name: str, hook: Value) -> None:
     """Register a function under the name of the method that did."""
-    machine.store.put(optimizer.attributes, name, Sequence([*step_hooks(optimizer, name), hook]))
+    machine.heap.put(optimizer.attributes, name, Sequence([*step_hooks(optimizer, name), hook]))
 
 
 def step_hooks(optimizer: Instance, name: str) -> list[Value]:
@@ -176,13 +176,13 @@ def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
                 report_outdated(machine, item, depth - 1)
         elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
             moves = {
-                (origin.model.node is not None and origin.model.sure, -move.line)
+                (origin.model.node is not None and origin.model.certain, -move.line)
                 for origin in origins_of(option.attributes.get("params"))
                 if (move := outdating(machine, origin)) is not None
             }
             if moves:
-                sure, line = max(moves)
-                machine.emit(Outdated(option.node, machine.context, -line, sure))
+                certain, line = max(moves)
+                machine.emit(Outdated(option.node, machine.context, -line, certain))
 
 
 def outdating(machine: Machine, origin: Origin) -> Move | None:
@@ -192,7 +192,7 @@ def outdating(machine: Machine, origin: Origin) -> Move | None:
     """
     for move in origin.model.moves[origin.moves :]:
         after = origin.entry in (move.entry, CONSTRUCTORS)
-        if after and (move.place is Place.DEVICE or move.entry == machine.entry):
+        if after and (move.place is Location.DEVICE or move.entry == machine.entry):
             return move
     return None
 

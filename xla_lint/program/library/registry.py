@@ -13,9 +13,9 @@ from xla_lint.program.domain.values import (
     Device,
     Function,
     Instance,
+    Location,
     Name,
     Number,
-    Place,
     Tensor,
     Text,
     Value,
@@ -155,7 +155,7 @@ def call_method(machine: Machine, receiver: Value, name: str, arguments: Argumen
             machine.emit(Backward(arguments.node, machine.context, None))
         if receiver is UNKNOWN and name == "to" and is_device(arguments.get(0, "device")):
             line = int(arguments.node.lineno or 0)
-            return Tensor(Place.DEVICE, line=line, loose=True, sure=False, unsettled=True)
+            return Tensor(Location.DEVICE, line=line, unstructured=True, certain=False, undecided=True)
         method = _METHODS.get(type(receiver))
         result = method(machine, receiver, name, arguments) if method is not None else None
     return result if result is not None else _unknown_method(machine, receiver, name, arguments)
@@ -182,7 +182,7 @@ def iterate_library(machine: Machine, value: Instance, loop: Loop | None, node: 
     if inside is not None:
         return inside
     if value.model:
-        return Instance(None, "torch.nn.Module", place=value.place, model=True, sure=False)
+        return Instance(None, "torch.nn.Module", place=value.place, model=True, certain=False)
     if loop is not None and not is_foreign(value.library):
         loop.opaque = True
     return UNKNOWN
@@ -205,21 +205,23 @@ def reaches(machine: Machine, target: Value | None) -> bool:
     if target is None:
         return False
     named = all(isinstance(option, Text) for option in options(target))
-    sure = all(isinstance(option, Text) or (isinstance(option, Device) and option.sure) for option in options(target))
+    certain = all(
+        isinstance(option, Text) or (isinstance(option, Device) and option.certain) for option in options(target)
+    )
     places = {place_named(option) for option in options(target)}
-    return places == {Place.DEVICE} and sure and (named or not machine.here.touched)
+    return places == {Location.DEVICE} and certain and (named or not machine.here.touched)
 
 
 def is_device(value: Value | None) -> bool:
     """Whether an argument names the XLA device."""
     return any(
-        (isinstance(o, Device) and o.place is Place.DEVICE)
+        (isinstance(o, Device) and o.place is Location.DEVICE)
         or (isinstance(o, Text) and (o.const or "").partition(":")[0] == "xla")
         for o in options(value if value is not None else NONE)
     )
 
 
-def place_named(value: Value | None) -> Place | None:
+def place_named(value: Value | None) -> Location | None:
     """The place that a device argument names; None where it names no device, UNKNOWN where it cannot be told."""
     if value is None or value is NONE:
         return None
@@ -227,14 +229,14 @@ def place_named(value: Value | None) -> Place | None:
         return value.place
     if isinstance(value, Text):
         if value.const is None:
-            return Place.UNKNOWN
+            return Location.UNKNOWN
         head = value.const.partition(":")[0]
-        return {"xla": Place.DEVICE, "cpu": Place.HOST}.get(head, Place.UNKNOWN)
+        return {"xla": Location.DEVICE, "cpu": Location.HOST}.get(head, Location.UNKNOWN)
     if isinstance(value, Tensor):
         return value.place
     if isinstance(value, (Name, Function, Number)):
         return None
     places = {place_named(option) for option in options(value)} if len(options(value)) > 1 else set()
-    if Place.DEVICE in places:
-        return Place.DEVICE
-    return Place.UNKNOWN
+    if Location.DEVICE in places:
+        return Location.DEVICE
+    return Location.UNKNOWN

@@ -27,8 +27,8 @@ def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Values are saved."""
     spelled, parameter = SAVES[dotted]
     value, node = arguments.get(0, parameter) or UNKNOWN, arguments.node_of(0, parameter)
-    place, sure = place_in(value)
+    place, certain = place_in(value)
     collective = any(tensor.collective and machine.is_pending(tensor) for tensor in tensors_in(value))
     what = source_of(node) if node is not None else "the values"
-    machine.emit(Save(arguments.node, machine.context, spelled, what, place, sure, collective))
+    machine.emit(Save(arguments.node, machine.context, spelled, what, place, certain, collective))
     return NONE

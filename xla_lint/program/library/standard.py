@@ -165,7 +165,7 @@ def copied(value: Instance, node: nodes.NodeNG, depth: int) -> Instance:
         name: copied(item, node, depth - 1) if depth and isinstance(item, Instance) and item.model else item
         for name, item in value.attributes.items()
     }
-    return Instance(value.cls, value.library, attributes, value.place, value.model, value.sure, node)
+    return Instance(value.cls, value.library, attributes, value.place, value.model, value.certain, node)
 
 
 @function("collections.namedtuple")
@@ -216,8 +216,8 @@ def partial(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return replace(inner, leading=(*inner.leading, *first), defaults=bound)
     if not isinstance(inner, (Function, Class, Instance, Name, Method)) or arguments.unpacked:
         return inner if isinstance(inner, (Function, Class, Instance, Name)) else UNKNOWN
-    kept: dict[str, Value] = {"function": inner, "first": Sequence(first), "rest": Mapping(arguments.keywords)}
-    return Instance(None, "functools.partial", kept)
+    bounded: dict[str, Value] = {"function": inner, "first": Sequence(first), "rest": Mapping(arguments.keywords)}
+    return Instance(None, "functools.partial", bounded)
 
 
 @objects("functools.partial")
@@ -247,7 +247,7 @@ def dispatch(machine: Machine, receiver: Value, name: str, arguments: Arguments)
     first, second = arguments.get(0), arguments.get(1)
     if name == "register" and second is not None:
         kind = first.dotted if isinstance(first, Name) else "?"
-        machine.store.put(receiver.attributes, kind, second)
+        machine.heap.put(receiver.attributes, kind, second)
     elif name == "__call__" and isinstance(first, Tensor) and "?" not in receiver.attributes:
         return machine.call(receiver.attributes.get("torch.Tensor", receiver.attributes[DEFAULT]), arguments)
     return None

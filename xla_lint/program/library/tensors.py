@@ -34,9 +34,9 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Device,
     Kind,
+    Location,
     Name,
     Number,
-    Place,
     Sequence,
     Stream,
     Tensor,
@@ -63,7 +63,7 @@ def tensor_method(machine: Machine, receiver: Value, name: str, arguments: Argum
     assert isinstance(receiver, Tensor)
     node = arguments.node
     subject = getattr(getattr(node, "func", None), "expr", None)
-    if receiver.unsettled and name in MODEL_METHODS:
+    if receiver.undecided and name in MODEL_METHODS:
         return machine.method(model_on_device(receiver), name, arguments)
     if name in METADATA_METHODS:
         if name == "size" and arguments.positional:
@@ -97,7 +97,7 @@ def tensor_method(machine: Machine, receiver: Value, name: str, arguments: Argum
         return autograd.register(machine, receiver, name, arguments)
     if name in ("retain_grad", "share_memory_", "set_"):
         return NONE
-    if receiver.loose and name in ("keys", "items", "values", "get", "pop"):
+    if receiver.unstructured and name in ("keys", "items", "values", "get", "pop"):
         item = receiver.like(length=None)
         keys = Stream(TEXT)
         views = {"keys": keys, "items": Stream(UNKNOWN, pieces=(keys, Stream(item))), "values": Stream(item)}
@@ -124,13 +124,13 @@ def operation(
         any(machine.padding(node, f"{plain}()", number) for number in numbers[:1])
     if on_device:
         _report_numbers(machine, plain, numbers, arguments)
-        if plain == "copy" and receiver is not None and receiver.place is Place.HOST:
+        if plain == "copy" and receiver is not None and receiver.place is Location.HOST:
             machine.read(
                 node, None, operands[1] if len(operands) > 1 else NONE, How.VALUE, ".copy_()", materialises=True
             )
     if plain in NEW_FACTORIES and receiver is not None:
         place = place_named(arguments.keywords.get("device")) or receiver.place
-        return machine.tensor(node, place, length=first_size(numbers), sure=receiver.sure)
+        return machine.tensor(node, place, length=first_size(numbers), certain=receiver.certain)
     first = next((o for o in operands if isinstance(o, Tensor)), None)
     result = machine.derived(
         node,
@@ -138,7 +138,7 @@ def operation(
         kind=kind_of(plain, first),
         length=first.length if first is not None and plain in ELEMENTWISE else None,
         grad=machine.here.grad and plain not in UNDIFFERENTIABLE and any(t.grad for t in tensors),
-        loose=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
+        unstructured=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
     if in_place and receiver is not None and receiver.made is not None and result.made is None:
@@ -212,7 +212,7 @@ def first_size(sizes: list[Value]) -> int | None:
 
 def host_copy(tensor: Tensor) -> Tensor:
     """The tensor on the host."""
-    return tensor.like(place=Place.HOST, born=MATERIALISED, sites=frozenset(), parts=frozenset({FETCHED}))
+    return tensor.like(place=Location.HOST, recorded_in=MATERIALISED, sites=frozenset(), parts=frozenset({FETCHED}))
 
 
 def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value:
@@ -224,35 +224,42 @@ def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) ->
     kind = kind_named(dtype) or receiver.kind
     place = place_named(target) if not isinstance(target, Name) else None
     if place is not None and name == "to":
-        known = not (isinstance(target, Device) and not target.sure)
+        known = not (isinstance(target, Device) and not target.certain)
         machine.emit(Transfer(node, machine.context, receiver, receiver.place, place, known, dtype is not None))
     if name == "cuda":
-        return receiver.like(place=Place.UNKNOWN)
+        return receiver.like(place=Location.UNKNOWN)
     if place is None or place is receiver.place:
         if dtype is None and name == "to":
             return receiver
         return machine.derived(
-            node, [receiver], kind=kind, length=receiver.length, loose=receiver.loose, sites=receiver.sites
+            node,
+            [receiver],
+            kind=kind,
+            length=receiver.length,
+            unstructured=receiver.unstructured,
+            sites=receiver.sites,
         )
-    if place is Place.HOST:
+    if place is Location.HOST:
         machine.read(node, subject, receiver, How.VALUE, '.to("cpu")', materialises=True)
         return host_copy(receiver)
-    if place is Place.DEVICE:
-        sure = receiver.sure and not (isinstance(target, Device) and not target.sure)
-        if machine.loops and receiver.place is not Place.DEVICE and receiver.made is None:
+    if place is Location.DEVICE:
+        certain = receiver.certain and not (isinstance(target, Device) and not target.certain)
+        if machine.loops and receiver.place is not Location.DEVICE and receiver.made is None:
             machine.loops[-1].moved = True
             machine.want_on_device(receiver)
-        return receiver.like(place=Place.DEVICE, born=MATERIALISED, sure=sure, kind=kind, made=None, parts=NO_PARTS)
-    return receiver.like(place=Place.UNKNOWN) if receiver.place is not Place.DEVICE else receiver
+        return receiver.like(
+            place=Location.DEVICE, recorded_in=MATERIALISED, certain=certain, kind=kind, made=None, parts=NO_PARTS
+        )
+    return receiver.like(place=Location.UNKNOWN) if receiver.place is not Location.DEVICE else receiver
 
 
 def backward(machine: Machine, receiver: Tensor, arguments: Arguments) -> Value:
     """The backward pass: it uses up the history of running totals, and makes a loop a training loop."""
     machine.emit(Backward(arguments.node, machine.context, receiver))
     machine.spent |= set(receiver.sites)
-    if receiver.place is Place.DEVICE:
+    if receiver.place is Location.DEVICE:
         machine.backward(arguments.node)
         autograd.run_hooks(machine, arguments.node)
-    elif receiver.place is Place.UNKNOWN:
+    elif receiver.place is Location.UNKNOWN:
         machine.here.gradients = Gradients(computed=True)
     return NONE

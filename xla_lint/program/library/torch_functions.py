@@ -17,9 +17,9 @@ from xla_lint.program.domain.values import (
     Function,
     Instance,
     Kind,
+    Location,
     Name,
     Number,
-    Place,
     Sequence,
     Tensor,
     Text,
@@ -51,7 +51,7 @@ QUIET_FUNCTIONS = frozenset(
 def device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A device by its name."""
     place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"))
-    return Device(place if place is not None else Place.UNKNOWN)
+    return Device(place if place is not None else Location.UNKNOWN)
 
 
 @function("torch.set_default_device")
@@ -59,9 +59,9 @@ def set_default_device(machine: Machine, dotted: str, arguments: Arguments) -> V
     """What is made from here on lives on this device."""
     given = options(arguments.get(0, "device") or UNKNOWN)
     places = {place_named(option) for option in given}
-    sure = not any(isinstance(option, Device) and not option.sure for option in given)
-    place = Place.DEVICE if Place.DEVICE in places else places.pop() if len(places) == 1 else Place.UNKNOWN
-    machine.default_device = Device(place or Place.HOST, sure)
+    certain = not any(isinstance(option, Device) and not option.certain for option in given)
+    place = Location.DEVICE if Location.DEVICE in places else places.pop() if len(places) == 1 else Location.UNKNOWN
+    machine.default_device = Device(place or Location.HOST, certain)
     return NONE
 
 
@@ -162,7 +162,7 @@ def _other(machine: Machine, dotted: str, name: str, arguments: Arguments) -> Va
         if name == "grad":
             return Sequence(None, machine.derived(arguments.node, arguments.values(), grad=False), True)
     if dotted.startswith(("torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor")):
-        return Tensor(Place.HOST)
+        return Tensor(Location.HOST)
     if name in ("is_tensor", "is_floating_point"):
         return NUMBER
     machine.hand_over(arguments)
@@ -173,7 +173,7 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
     """A tensor made from numbers."""
     node = arguments.node
     named = place_named(arguments.keywords.get("device"))
-    default = Device(Place.HOST) if name == "from_numpy" else machine.device
+    default = Device(Location.HOST) if name == "from_numpy" else machine.device
     place = named if named is not None else default.place
     sizes = arguments.positional
     length = first_size(sizes)
@@ -193,7 +193,7 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
     elif name in ("tensor", "as_tensor", "from_numpy"):
         return _from_values(machine, name, arguments, place)
     any(machine.padding(node, f"{name}()", value) for value in sized(name, sizes))
-    if place is Place.DEVICE:
+    if place is Location.DEVICE:
         for value in sized(name, sizes):
             if machine.changing(node, f"{name}()", value, shape=True):
                 break
@@ -202,9 +202,11 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
                     machine.read(node, None, tensor, How.VALUE, f"{name}()")
     kind = Kind.INT if name in ("arange", "randint", "randperm") else Kind.UNKNOWN
     kind = kind_named(arguments.keywords.get("dtype")) or kind
-    sure = not any(isinstance(o, Device) and not o.sure for o in options(arguments.keywords.get("device") or default))
-    made = machine.loop if place is Place.HOST and not must_travel(name, arguments) else None
-    return machine.tensor(node, place, length=length, kind=kind, sure=sure, made=made)
+    certain = not any(
+        isinstance(o, Device) and not o.certain for o in options(arguments.keywords.get("device") or default)
+    )
+    made = machine.loop if place is Location.HOST and not must_travel(name, arguments) else None
+    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made)
 
 
 def must_travel(name: str, arguments: Arguments) -> bool:
@@ -224,20 +226,20 @@ def sized(name: str, sizes: list[Value]) -> list[Value]:
     return sizes
 
 
-def _from_values(machine: Machine, name: str, arguments: Arguments, place: Place) -> Value:
+def _from_values(machine: Machine, name: str, arguments: Arguments, place: Location) -> Value:
     data = arguments.get(0, "data")
     node = arguments.node
     length = len(data.items) if isinstance(data, Sequence) and data.items is not None else None
     if isinstance(data, Sequence) and device_tensors([data]):
         machine.read(node, None, data, How.VALUE, f"torch.{name}()")
     elif isinstance(data, Tensor):
-        if place is Place.HOST and "device" in arguments.keywords:
+        if place is Location.HOST and "device" in arguments.keywords:
             machine.read(node, None, data, How.VALUE, f"torch.{name}()", materialises=True)
             return host_copy(data)
         return machine.derived(node, [data], kind=data.kind, length=data.length)
-    if place is Place.DEVICE:
-        return Tensor(Place.DEVICE, line=int(node.lineno or 0), length=length)
-    made = machine.loop if place is Place.HOST and is_constant(data) else None
+    if place is Location.DEVICE:
+        return Tensor(Location.DEVICE, line=int(node.lineno or 0), length=length)
+    made = machine.loop if place is Location.HOST and is_constant(data) else None
     return Tensor(place, length=length, line=int(node.lineno or 0), made=made)
 
 
@@ -257,7 +259,11 @@ def _like(machine: Machine, arguments: Arguments) -> Value:
     if not isinstance(model, Tensor):
         return machine.tensor(arguments.node, named) if named is not None else UNKNOWN
     return machine.tensor(
-        arguments.node, named or model.place, length=model.length, kind=kind_named(dtype) or model.kind, sure=model.sure
+        arguments.node,
+        named or model.place,
+        length=model.length,
+        kind=kind_named(dtype) or model.kind,
+        certain=model.certain,
     )
 
 
@@ -276,7 +282,7 @@ def concatenate(machine: Machine, name: str, arguments: Arguments) -> Value:
         known = [size for size in lengths if size is not None]
         length = sum(known) if len(known) == len(lengths) else None
     result = machine.derived(node, [parts], kind=tensors[0].kind if tensors else Kind.UNKNOWN, length=length)
-    if machine.loops and items is not None and len(items) > 1 and result.place is Place.DEVICE:
+    if machine.loops and items is not None and len(items) > 1 and result.place is Location.DEVICE:
         operands = [t for item in [*items, *reordered(machine, node)] for o in options(item) for t in tensors_in(o, 1)]
         earlier = machine.concatenations.get(node)
         if earlier is not None:

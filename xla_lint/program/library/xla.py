@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Guard, How, Launch, Read, StepClosure
+from xla_lint.program.domain.events import Condition, How, Launch, Read, StepClosure
 from xla_lint.program.domain.objects import bound_to
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -17,9 +17,9 @@ from xla_lint.program.domain.values import (
     Device,
     Function,
     Instance,
+    Location,
     Method,
     Number,
-    Place,
     Sequence,
     Tensor,
     Text,
@@ -50,7 +50,7 @@ DEVICES = ("torch_xla.device", f"{XM}xla_device", "torch_xla.devices", f"{XM}xla
 @function(*DEVICES)
 def device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The XLA device."""
-    value = Device(Place.DEVICE)
+    value = Device(Location.DEVICE)
     return Sequence(None, value) if dotted.endswith("s") else value
 
 
@@ -67,7 +67,7 @@ def optimizer_step(machine: Machine, dotted: str, arguments: Arguments) -> Value
     reduce(machine, arguments.node, "xm.optimizer_step")
     machine.collective(arguments.node, "xm.optimizer_step")
     step(machine, arguments.get(0, "optimizer") or UNKNOWN, arguments.node)
-    machine.optimizer_step(arguments.node, Place.DEVICE)
+    machine.optimizer_step(arguments.node, Location.DEVICE)
     barrier = arguments.get(1, "barrier")
     if isinstance(barrier, Number) and barrier.const:
         machine.barrier(arguments.node, "xm.optimizer_step(barrier=True)")
@@ -122,7 +122,7 @@ def nothing(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 @function(f"{XM}master_print")
 def master_print(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`print` on one replica."""
-    with machine.guarded([Guard.RANK]):
+    with machine.under([Condition.RANK]):
         machine.read_each(arguments, How.FORMAT, "xm.master_print", materialises=True)
     return NONE
 
@@ -150,7 +150,7 @@ def other(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         inner = arguments.get(0)
         return machine.call(inner, Arguments(arguments.node, arguments.positional[1:])) if inner else UNKNOWN
     if last == "send_cpu_data_to_device":
-        return Tensor(Place.DEVICE, MATERIALISED, loose=True)
+        return Tensor(Location.DEVICE, MATERIALISED, unstructured=True)
     if last == "_maybe_convert_to_cpu":
         value = arguments.get(0) or NONE
         machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, "_maybe_convert_to_cpu", materialises=True)
@@ -261,7 +261,7 @@ def within(node: nodes.NodeNG | None, outer: nodes.NodeNG) -> bool:
 def materialised(value: Value) -> Value:
     """A value as a step closure sees it: what was pending has been computed."""
     if isinstance(value, Tensor):
-        return value.like(born=MATERIALISED)
+        return value.like(recorded_in=MATERIALISED)
     if isinstance(value, Sequence) and value.items is not None:
         return Sequence([materialised(item) for item in value.items], UNKNOWN, value.frozen)
     return value
@@ -274,8 +274,8 @@ def run_closure(machine: Machine, callback: Value | None, items: list[Value], no
             continue
         before, state, closure = machine.state, machine.here.fork(), machine.closure
         machine.closure = True
-        state.segments = frozenset({max(state.segments) + 1_000_000})
-        state.flushed = frozenset()
+        state.epochs = frozenset({max(state.epochs) + 1_000_000})
+        state.materialised = frozenset()
         machine.state = state
         machine.call(option, Arguments(node, items))
         machine.state, machine.closure = before, closure

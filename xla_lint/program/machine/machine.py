@@ -13,25 +13,25 @@ from xla_lint.program.domain.events import (
     Barrier,
     CallSite,
     Collective,
+    Condition,
+    Constraint,
     Context,
     Event,
     Forward,
-    Guard,
-    Held,
     How,
     Read,
     SplitStep,
 )
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
-from xla_lint.program.domain.state import Frame, Gradients, Phase, State, Store
+from xla_lint.program.domain.state import Frame, Gradients, Heap, Phase, State
 from xla_lint.program.domain.values import (
     FETCHED,
     MATERIALISED,
     NO_PARTS,
     UNKNOWN,
     Device,
+    Location,
     Logger,
-    Place,
     Tensor,
     Value,
     tensors_in,
@@ -43,8 +43,8 @@ from xla_lint.program.syntax.uses import Uses
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xla_lint.program.domain.values import Class, Function, Instance
-    from xla_lint.program.interpreter.faults import Fault
+    from xla_lint.program.domain.values import Class, Function, GradientHook, Instance, Sequence
+    from xla_lint.program.interpreter.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
 
 LONGEST_SOURCE = 48
@@ -68,13 +68,15 @@ class Machine(ABC):
         self.budget = budget
         """How many more function bodies may be run before calls are no longer followed."""
         self.events: list[Event] = []
-        self.faults: list[Fault] = []
-        self.store = Store()
+        self.errors: list[InternalError] = []
+        self.heap = Heap()
         self.globals = self.module_frame(module)
         self.frame = self.globals
         self.state: State | None = State(self.globals.env, frozenset(), frozenset({1}))
         self.loops: list[Loop] = []
         self.calls: list[CallSite] = []
+        self.active: list[nodes.NodeNG] = []
+        """The functions that are being run, outermost first."""
         self.tests: list[int] = []
         """For each test whose branch is being run, how many loops were around it."""
         self.ran: set[nodes.NodeNG] = set()
@@ -88,20 +90,28 @@ class Machine(ABC):
         self.replicated = False
         self.bindings = 0
         """How many variables of the module were bound so far."""
-        self.rootless = False
+        self.without_caller = False
         self.entry = MODULE
         """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
         """True while a function runs that has no caller in sight."""
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
-        self.default_device = Device(Place.HOST)
+        self.default_device = Device(Location.HOST)
         """Where `torch.set_default_device` puts what is made."""
         self.operations = 0
         """How many operations on the device were recorded so far."""
         self.visited: set[nodes.NodeNG] = set()
         """The functions whose body was run at least once."""
         self.root_logger = Logger(0)
-        self._segments = 1
+        self.gradient_hooks: dict[nodes.NodeNG, GradientHook] = {}
+        """What runs with the backward pass, by the node of the function."""
+        self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
+        """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
+        self.totals: dict[nodes.NodeNG, tuple[nodes.NodeNG, tuple[Loop, ...], Context]] = {}
+        """Each running total of tensors with history: its target, the loops around it, its context."""
+        self.spent: set[nodes.NodeNG] = set()
+        """The running totals whose history `backward()` used up."""
+        self._epochs = 1
         self._context: Context | None = None
         self._loops: dict[tuple[Any, ...], Loop] = {}
         self._stacks: dict[Loop, tuple[CallSite, ...]] = {}
@@ -140,6 +150,54 @@ class Machine(ABC):
     def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
         """Run a function's body with its parameters bound."""
 
+    @abstractmethod
+    def quietly(self, node: nodes.NodeNG) -> Value:
+        """The value of an expression, without its events."""
+
+    @abstractmethod
+    def binary(self, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value:
+        """The result of a binary operator."""
+
+    @abstractmethod
+    def method(self, receiver: Value, name: str, arguments: Arguments) -> Value:
+        """The result of calling a method of a value that is not of the project."""
+
+    @abstractmethod
+    def member(self, cls: Class | None, name: str) -> Value | None:
+        """A member of a class or of its bases in the project; None where no class in sight defines it."""
+
+    @abstractmethod
+    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
+        """Set an attribute of an object."""
+
+    @abstractmethod
+    def rebind(self, target: nodes.NodeNG | None, old: Value, new: Value) -> None:
+        """Let a name that holds a value hold another one."""
+
+    @abstractmethod
+    def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
+        """Add another value's items to a list."""
+
+    @abstractmethod
+    def call_instance(self, instance: Instance, arguments: Arguments) -> Value:
+        """The result of calling an object: a model's `forward`, or `__call__`."""
+
+    @abstractmethod
+    def hand_over(self, arguments: Arguments) -> None:
+        """Functions given to code that cannot be seen are called by it, again and again."""
+
+    @abstractmethod
+    def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
+        """Run a function that a model calls with these values whenever it runs."""
+
+    @abstractmethod
+    def changing(self, node: nodes.NodeNG, spelled: str, value: Value, *, shape: bool) -> bool:
+        """Report a number that changes from step to step and is built into the graph."""
+
+    @abstractmethod
+    def padding(self, node: nodes.NodeNG, spelled: str, value: Value) -> bool:
+        """Report a size that is the greatest length of several rows."""
+
     # Where we are.
 
     @property
@@ -155,12 +213,12 @@ class Machine(ABC):
     @property
     def context(self) -> Context:
         """The context of an event that happens here."""
-        loops, held, stack = tuple(self.loops), self.here.held, tuple(self.calls)
+        loops, path_condition, stack = tuple(self.loops), self.here.path_condition, tuple(self.calls)
         last = self._context
         if (
             last is None
             or last.loops != loops
-            or last.held is not held
+            or last.path_condition is not path_condition
             or last.stack != stack
             or last.closure is not self.closure
             or last.callback is not self.callback
@@ -168,14 +226,14 @@ class Machine(ABC):
             or last.module is not self.frame.module
         ):
             last = self._context = Context(
-                loops, held, stack, self.closure, self.callback, self.replicated, self.frame.module
+                loops, path_condition, stack, self.closure, self.callback, self.replicated, self.frame.module
             )
         return last
 
     @property
     def setting(self) -> tuple[Any, ...]:
         """What else holds here and can make a difference to a function that is called."""
-        around = (self.rootless, self.replicated, self.closure, self.callback, self.in_forward)
+        around = (self.without_caller, self.replicated, self.closure, self.callback, self.in_forward)
         return *around, self.bindings, self.default_device
 
     @property
@@ -194,13 +252,13 @@ class Machine(ABC):
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How names are used below a node of the module that runs."""
-        return self.facts.uses(scope)
+        return self.index.uses(scope)
 
     @property
-    def facts(self) -> Index:
+    def index(self) -> Index:
         """The facts of the module whose code runs."""
-        assert self.frame.facts is not None
-        return self.frame.facts
+        assert self.frame.index is not None
+        return self.frame.index
 
     @property
     def module(self) -> nodes.Module:
@@ -210,7 +268,7 @@ class Machine(ABC):
 
     def module_frame(self, module: nodes.Module) -> Frame:
         """A frame for a module's top level."""
-        frame = Frame({}, None, node=module, module=module, facts=index_of(module))
+        frame = Frame({}, None, node=module, module=module, index=index_of(module))
         path = path_of_module(module)
         if path is not None:
             self.modules[path] = frame
@@ -237,8 +295,8 @@ class Machine(ABC):
         """The loop that a statement or a comprehension is, in this context."""
         loop = self.loop_at(node, Form.LOOP, self.function_name)
         loop.in_forward = self.in_forward
-        loop.sure = not self.rootless
-        loop.anchored = loop.sure or not self.here.grad
+        loop.certain = not self.without_caller
+        loop.anchored = loop.certain or not self.here.grad
         return loop
 
     def loop_contexts(self) -> Iterator[tuple[Loop, Context]]:
@@ -259,53 +317,53 @@ class Machine(ABC):
         self.loops.pop()
 
     @contextmanager
-    def guarded(self, guards: Iterable[Guard]) -> Iterator[None]:
+    def under(self, conditions: Iterable[Condition]) -> Iterator[None]:
         """Stand under guards, and leave with those that held before."""
-        before = self.here.held
-        self.guard(guards)
+        before = self.here.path_condition
+        self.assume(conditions)
         yield
         if self.state is not None:
-            self.state.held = before
+            self.state.path_condition = before
 
-    def guard(self, guards: Iterable[Guard]) -> None:
+    def assume(self, conditions: Iterable[Condition]) -> None:
         """Let guards hold from here on."""
-        held = frozenset(Held(guard, len(self.loops), len(self.calls)) for guard in guards)
-        if not held <= self.here.held:
-            self.here.held |= held
+        path_condition = frozenset(Constraint(condition, len(self.loops), len(self.calls)) for condition in conditions)
+        if not path_condition <= self.here.path_condition:
+            self.here.path_condition |= path_condition
 
     # Tensors.
 
-    def tensor(self, node: nodes.NodeNG, place: Place, **facts: Any) -> Tensor:
+    def tensor(self, node: nodes.NodeNG, place: Location, **properties: Any) -> Tensor:
         """A tensor that an operation here computes; on the device it is pending."""
-        if place is not Place.DEVICE:
-            return Tensor(place, MATERIALISED, int(node.lineno or 0), home=self.frame.module, **facts)
+        if place is not Location.DEVICE:
+            return Tensor(place, MATERIALISED, int(node.lineno or 0), home=self.frame.module, **properties)
         state = self.here
         state.work = True
         self.operations += 1
         if self.loops:
             self.loops[-1].computes = True
-        return Tensor(place, max(state.segments), int(node.lineno or 0), home=self.frame.module, **facts)
+        return Tensor(place, max(state.epochs), int(node.lineno or 0), home=self.frame.module, **properties)
 
-    def derived(self, node: nodes.NodeNG, values: Iterable[Value], **facts: Any) -> Tensor:
+    def derived(self, node: nodes.NodeNG, values: Iterable[Value], **properties: Any) -> Tensor:
         """A tensor computed from these values: on the device if one of them is."""
         tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
         place = place_of(tensors)
-        facts.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
-        if place is Place.HOST and any(tensor.drawn for tensor in tensors):
-            facts["drawn"] = True
-        if place is Place.HOST:
-            facts.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
-        facts.setdefault("sure", all(tensor.sure for tensor in tensors))
-        facts.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
-        facts.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
-        facts.setdefault("shared", bool(tensors) and all(tensor.shared for tensor in tensors))
-        if place is Place.HOST and all(tensor.made is not None for tensor in tensors):
-            facts.setdefault("made", tensors[0].made)
-        return self.tensor(node, place, **facts)
+        properties.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
+        if place is Location.HOST and any(tensor.drawn for tensor in tensors):
+            properties["drawn"] = True
+        if place is Location.HOST:
+            properties.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
+        properties.setdefault("certain", all(tensor.certain for tensor in tensors))
+        properties.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
+        properties.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
+        properties.setdefault("shared", bool(tensors) and all(tensor.shared for tensor in tensors))
+        if place is Location.HOST and all(tensor.made is not None for tensor in tensors):
+            properties.setdefault("made", tensors[0].made)
+        return self.tensor(node, place, **properties)
 
     def is_pending(self, tensor: Tensor) -> bool:
         """Whether reading a tensor here executes a graph, on some path."""
-        return tensor.born in self.here.segments and (tensor.root or tensor) not in self.here.flushed
+        return tensor.recorded_in in self.here.epochs and (tensor.root or tensor) not in self.here.materialised
 
     # Events that change the state.
 
@@ -324,7 +382,7 @@ class Machine(ABC):
         """Let the host ask for a value; True where a device tensor was read."""
         found = False
         for tensor in tensors_in(value):
-            if tensor.place is not Place.DEVICE:
+            if tensor.place is not Location.DEVICE:
                 self.use_on_host(tensor, chooses=how is How.BRANCH)
                 continue
             found = True
@@ -338,13 +396,13 @@ class Machine(ABC):
                     spelled,
                     tensor,
                     pending,
-                    len(self.here.segments) == 1 or not pending,
+                    len(self.here.epochs) == 1 or not pending,
                     logger,
                     level,
                 )
             )
             if materialises and logger is None and pending:
-                self.here.flushed |= {tensor.root or tensor}
+                self.here.materialised |= {tensor.root or tensor}
             if how is not How.FORMAT:
                 break
         return found
@@ -373,14 +431,17 @@ class Machine(ABC):
         """Note the parts of a plain loader's batch whose values the host asks for; `chooses`: to branch on them."""
         parts = tensor.parts - {FETCHED}
         depth = self._depth_of_loader()
-        if tensor.place is not Place.HOST or not parts or not depth:
+        if tensor.place is not Location.HOST or not parts or not depth:
             return
         loop = self.loops[depth - 1]
         if chooses or any(part.whole for part in parts):
             loop.chosen = True
         elif FETCHED in tensor.parts:
             loop.wanted |= parts
-        elif not any(held.guard is Guard.PERIODIC and held.depth >= depth for held in self.here.held):
+        elif not any(
+            constraint.condition is Condition.PERIODIC and constraint.depth >= depth
+            for constraint in self.here.path_condition
+        ):
             loop.used |= parts
 
     def want_on_device(self, tensor: Tensor) -> None:
@@ -399,33 +460,35 @@ class Machine(ABC):
         if not silent:
             self.emit(Barrier(node, self.context, spelled, not state.work))
         for depth, loop in enumerate(self.loops, 1):
-            inner = {held.guard for held in state.held if held.depth >= depth} - {Guard.SETTING}
+            inner = {constraint.condition for constraint in state.path_condition if constraint.depth >= depth} - {
+                Condition.SETTING
+            }
             if all(site.node is not node for site in loop.cuts):
                 conditional = bool(inner) or any(test >= depth for test in self.tests)
-                loop.cuts.append(CutSite(node, Guard.PERIODIC in inner, conditional, spelled))
+                loop.cuts.append(CutSite(node, Condition.PERIODIC in inner, conditional, spelled))
         if self.loops:
             self.loops[-1].own_cut = True
-        state.segments = frozenset({self.new_segment()})
+        state.epochs = frozenset({self.new_epoch()})
         state.cut = Cut.ALWAYS
-        state.flushed = frozenset()
+        state.materialised = frozenset()
         state.work = False
         if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
-            state.phase = Phase(state.phase.done, state.phase.loop, node, state.held)
+            state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition)
 
     def collective(self, node: nodes.NodeNG, spelled: str) -> None:
         """What every replica has to reach; only under a test that may differ between them it is an event."""
-        if any(held.guard in (Guard.RANK, Guard.DATA) for held in self.here.held):
+        if any(constraint.condition in (Condition.RANK, Condition.DATA) for constraint in self.here.path_condition):
             self.emit(Collective(node, self.context, spelled))
 
-    def new_segment(self) -> int:
+    def new_epoch(self) -> int:
         """A graph segment that begins here."""
-        self._segments += 1
-        return self._segments
+        self._epochs += 1
+        return self._epochs
 
     def backward(self, node: nodes.NodeNG) -> None:
         """The backward pass of a device tensor."""
         state = self.here
-        self.tensor(node, Place.DEVICE)
+        self.tensor(node, Location.DEVICE)
         if self.loop is not None:
             self.loop.backward = True
         self._report_split(node, "forward")
@@ -440,11 +503,11 @@ class Machine(ABC):
         if self.here.grad and self.here.phase is None:
             self.here.phase = Phase("forward", self.loop)
 
-    def optimizer_step(self, node: nodes.NodeNG, place: Place) -> None:
+    def optimizer_step(self, node: nodes.NodeNG, place: Location) -> None:
         """An optimizer updates parameters."""
-        if place is Place.HOST:
+        if place is Location.HOST:
             return
-        self.tensor(node, Place.DEVICE)
+        self.tensor(node, Location.DEVICE)
         if self.loop is not None:
             self.loop.optimizer = True
         self._report_split(node, "backward")
@@ -457,8 +520,12 @@ class Machine(ABC):
             and phase.cut is not None
             and phase.done == done
             and phase.loop is self.loop
-            and phase.held >= {held for held in self.here.held if held.guard is not Guard.SETTING}
-            and all(held.guard is not Guard.PERIODIC or held.depth < len(self.loops) for held in self.here.held)
+            and phase.path_condition
+            >= {constraint for constraint in self.here.path_condition if constraint.condition is not Condition.SETTING}
+            and all(
+                constraint.condition is not Condition.PERIODIC or constraint.depth < len(self.loops)
+                for constraint in self.here.path_condition
+            )
         ):
             self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
 
@@ -521,17 +588,17 @@ class Arguments:
         return None
 
 
-def place_of(tensors: Iterable[Tensor]) -> Place:
+def place_of(tensors: Iterable[Tensor]) -> Location:
     """Where the result of an operation on these tensors lives."""
     places = {tensor.place for tensor in tensors}
-    if Place.DEVICE in places:
-        return Place.DEVICE
-    return Place.UNKNOWN if Place.UNKNOWN in places or not places else Place.HOST
+    if Location.DEVICE in places:
+        return Location.DEVICE
+    return Location.UNKNOWN if Location.UNKNOWN in places or not places else Location.HOST
 
 
 def device_tensors(values: Iterable[Value]) -> list[Tensor]:
     """The device tensors among values and in their containers."""
-    return [t for value in values for t in tensors_in(value, 2) if t.place is Place.DEVICE]
+    return [t for value in values for t in tensors_in(value, 2) if t.place is Location.DEVICE]
 
 
 def source_of(node: nodes.NodeNG) -> str:

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xla_lint.program.project.cycles import beginnings
-from xla_lint.program.project.outline import (
+from xla_lint.program.project.dependency_log import DependencyLog
+from xla_lint.program.project.file_summary import (
     MEANS_XLA,
     NEEDS_XLA,
-    Outline,
+    FileSummary,
     Stamp,
     digest_of,
     imports_in,
@@ -27,7 +28,6 @@ from xla_lint.program.project.outline import (
     launched_by,
     said_by,
 )
-from xla_lint.program.project.reads import Recorder
 from xla_lint.program.project.roots import SOURCES, root_of, sources_of_scripts
 from xla_lint.program.project.scope import DECLARATIONS, Domain, Scope, may_be_in_scope, requirements
 from xla_lint.program.project.search_path import added_folders
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.project.reads import Answer, Question, Reads
+    from xla_lint.program.project.dependency_log import Answer, Dependencies, Question
 
 T = TypeVar("T")
 
@@ -71,10 +71,10 @@ class Project:
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root
-        self.outlines: dict[Path, Outline] = {}
+        self.summaries: dict[Path, FileSummary] = {}
         """What is known of files by their bytes."""
-        self._recorder = Recorder()
-        self._programs: dict[Any, tuple[Any, Reads]] = {}
+        self._recorder = DependencyLog()
+        self._programs: dict[Any, tuple[Any, Dependencies]] = {}
         self._trees: dict[Path, tuple[nodes.Module | None, str]] = {}
 
     @classmethod
@@ -104,7 +104,7 @@ class Project:
 
     # What was asked.
 
-    def recording(self) -> AbstractContextManager[Reads]:
+    def recording(self) -> AbstractContextManager[Dependencies]:
         """Give what is asked of the project meanwhile, and what it answered."""
         return self._recorder.recording()
 
@@ -115,7 +115,7 @@ class Project:
     def _answer(self, kind: str, path: Path) -> Answer:
         """The answer to a question that was noted, in a form that JSON keeps."""
         if kind == "bytes":
-            return self.outline(path).digest if path in self.files else _digest(path)
+            return self.summary(path).digest if path in self.files else _digest(path)
         if kind == "exists":
             return path.exists()
         if kind == "entries":
@@ -177,15 +177,15 @@ class Project:
                 return frozenset()
         return frozenset(found)
 
-    def outline(self, path: Path) -> Outline:
+    def summary(self, path: Path) -> FileSummary:
         """What the bytes of a file of the project tell of it."""
-        found = self.outlines.get(path)
+        found = self.summaries.get(path)
         if found is None:
             stamp = Stamp.of(path)
             source = _bytes(path) or b""
             imports = [(name, self._find(name.dotted, name.level, path)) for name in set(imports_in(source))]
             missed = {name.dotted for name, target in imports if target is None and not name.level}
-            found = self.outlines[path] = Outline(
+            found = self.summaries[path] = FileSummary(
                 stamp,
                 digest_of(source),
                 said_by(source),
@@ -285,7 +285,7 @@ class Project:
         found = {
             (Path(os.path.commonpath([path.parent, folder])), folder)
             for path in self.files
-            for folder in self.outline(path).adds
+            for folder in self.summary(path).adds
             if folder in self._folders
         }
         return sorted(found, key=lambda pair: (-len(pair[0].parts), pair))
@@ -368,11 +368,11 @@ class Project:
 
     def imports(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports."""
-        outline = self.outline(path)
-        if not outline.elsewhere or not self._added:
-            return outline.imports
-        found = {self._find_added(dotted, path) for dotted in outline.elsewhere}
-        return outline.imports | modules_among(found)
+        summary = self.summary(path)
+        if not summary.elsewhere or not self._added:
+            return summary.imports
+        found = {self._find_added(dotted, path) for dotted in summary.elsewhere}
+        return summary.imports | modules_among(found)
 
     @cached_property
     def _importers(self) -> dict[Path, set[Path]]:
@@ -400,15 +400,15 @@ class Project:
         """What a file takes part in by its own statements, or by those of files that it imports."""
         found = self._speaks.get(path)
         if found is None:
-            said = {name for part in self.reach(path) for name in self.outline(part).says}
+            said = {name for part in self.reach(path) for name in self.summary(part).says}
             found = self._speaks[path] = frozenset(Domain[name] for name in said)
         self._recorder.note("speaks", path, _names(found))
         return found
 
     def means_xla(self, path: Path) -> bool:
         """Whether a file is of an XLA program by its own statements, or by those of files it cannot do without."""
-        found = Domain.XLA.name in self.outline(path).says or any(
-            self.outline(part).means_xla for part in self._walk(path, lambda part: self.outline(part).needs)
+        found = Domain.XLA.name in self.summary(path).says or any(
+            self.summary(part).means_xla for part in self._walk(path, lambda part: self.summary(part).needs)
         )
         self._recorder.note("means", path, found)
         return found
@@ -454,11 +454,11 @@ class Project:
 
     @cached_property
     def _launched(self) -> frozenset[str]:
-        return frozenset(name for path in self.files for name in self.outline(path).launches)
+        return frozenset(name for path in self.files for name in self.summary(path).launches)
 
     def is_script(self, path: Path) -> bool:
         """Whether a file is where a program begins: only files that it imports itself import it, or it says so."""
-        return path not in self.files or path in self._beginnings or self.outline(path).script
+        return path not in self.files or path in self._beginnings or self.summary(path).script
 
     @cached_property
     def _beginnings(self) -> frozenset[Path]:
@@ -471,7 +471,7 @@ class Project:
         needs torch_xla.
         """
         found = frozenset[Domain]().union(*map(self.speaks, self.entries(path)))
-        needs_xla = any(self.outline(part).needs_xla for part in self.imports(path))
+        needs_xla = any(self.summary(part).needs_xla for part in self.imports(path))
         if self.is_launched(path) or (self.is_script(path) and needs_xla):
             found |= {Domain.XLA}
         self._recorder.note("domains", path, _names(found))

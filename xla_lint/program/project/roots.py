@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from xla_lint.program.project.outline import imports_in
+from xla_lint.program.project.file_summary import imports_in
 from xla_lint.program.project.search_path import added_folders
 from xla_lint.program.project.source import SourceError, read
 

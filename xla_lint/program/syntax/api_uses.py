@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from xla_lint.knowledge.api import Argument, Life
     from xla_lint.program.domain.events import Event
-    from xla_lint.program.syntax.live import Guards, LiveCode, Spot
+    from xla_lint.program.syntax.reachable import Guards, ReachableCode, Spot
 
 Branches = tuple[tuple[nodes.NodeNG, bool], ...]
 
 
-def api_uses(code: LiveCode) -> Iterator[Event]:
+def api_uses(code: ReachableCode) -> Iterator[Event]:
     """The uses of torch_xla's names, a statement or an expression each, without those that a guard answers for."""
     mentioned: dict[str, list[Branches]] = defaultdict(list)
     provided: set[str] = set()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.program.domain.events import Event
-    from xla_lint.program.syntax.live import LiveCode, Spot
+    from xla_lint.program.syntax.reachable import ReachableCode, Spot
 
 ENVIRONMENT = "os.environ"
 SETTERS = frozenset({f"{ENVIRONMENT}.setdefault", "os.putenv", f"{ENVIRONMENT}.__setitem__"})
@@ -22,7 +22,7 @@ Setting = tuple[nodes.NodeNG, nodes.NodeNG]
 """The expressions of a variable's name and its value."""
 
 
-def environment_sets(code: LiveCode) -> Iterator[Event]:
+def environment_sets(code: ReachableCode) -> Iterator[Event]:
     """Every place that sets an environment variable whose name the source states."""
     imported = [spot for spot in code.spots if imports_xla(spot.node)]
     called: dict[str, Spot] = {}

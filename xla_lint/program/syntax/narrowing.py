@@ -25,10 +25,10 @@ class Being(enum.Enum):
     OTHER = "no tensor"
 
 
-Facts = list[tuple[nodes.NodeNG, Being]]
+Narrowings = list[tuple[nodes.NodeNG, Being]]
 
 
-def narrowing(node: nodes.NodeNG) -> tuple[Facts, Facts]:
+def narrowing(node: nodes.NodeNG) -> tuple[Narrowings, Narrowings]:
     """What is known of names where a test holds, and where it does not."""
     if isinstance(node, nodes.Name):
         return [(node, Being.SOME)], []
@@ -41,19 +41,19 @@ def narrowing(node: nodes.NodeNG) -> tuple[Facts, Facts]:
     return [], []
 
 
-def _by_none(node: nodes.Compare) -> tuple[Facts, Facts]:
+def _by_none(node: nodes.Compare) -> tuple[Narrowings, Narrowings]:
     op, right = node.ops[0]
     if not (isinstance(right, nodes.Const) and right.value is None):
         return [], []
     name = node.left.target if isinstance(node.left, nodes.NamedExpr) else node.left
     if not isinstance(name, (nodes.Name, nodes.AssignName)):
         return [], []
-    none: Facts = [(name, Being.NONE)]
-    some: Facts = [(name, Being.SOME)]
+    none: Narrowings = [(name, Being.NONE)]
+    some: Narrowings = [(name, Being.SOME)]
     return {"is": (none, some), "==": (none, some), "is not": (some, none), "!=": (some, none)}.get(op, ([], []))
 
 
-def _by_type(node: nodes.Call, name: nodes.Name) -> tuple[Facts, Facts]:
+def _by_type(node: nodes.Call, name: nodes.Name) -> tuple[Narrowings, Narrowings]:
     asked = last_name(node.func)
     if asked == "is_tensor":
         return [(name, Being.SOME)], [(name, Being.OTHER)]
@@ -78,5 +78,5 @@ def narrowed(value: Value, being: Being) -> Value:
         return NONE
     left = [option for option in options(value) if option is not NONE]
     if being is not Being.SOME:
-        left = [o for o in left if not isinstance(o, Tensor) or (being is Being.OTHER and o.loose)]
+        left = [o for o in left if not isinstance(o, Tensor) or (being is Being.OTHER and o.unstructured)]
     return join_all(left) if left else UNKNOWN

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import Backward, LibraryCall
-from xla_lint.program.domain.values import Place
+from xla_lint.program.domain.values import Location
 from xla_lint.program.project.scope import Domain
 from xla_lint.rules.accelerate.evidence import ACCELERATOR, accelerated, shows
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -51,14 +51,14 @@ class AccelerateBackward(Rule):
         "backward() bypasses the Accelerator: gradients of accumulated steps are too large, and fp16 fails; call"
         " accelerator.backward(loss)"
     )
-    listens = (Backward,)
+    subscribes = (Backward,)
     domain = Domain.ACCELERATE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report backward passes around the `Accelerator`."""
         if not isinstance(event, Backward) or not self._uses:
             return
-        if event.loss is not None and event.loss.place is Place.HOST:
+        if event.loss is not None and event.loss.place is Location.HOST:
             return
         if event.node in self._through or has_alternative(event.node, self._through) or self._accumulates(event):
             return

@@ -55,11 +55,11 @@ class AcceleratePlacement(Rule):
         " forward pass raises a RuntimeError on XLA; leave it out, or move the model to accelerator.device before the"
         " optimizer is built"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     domain = Domain.ACCELERATE
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """The `Accelerator` and what it prepares."""
         return call == ACCELERATOR or call in PREPARE
 

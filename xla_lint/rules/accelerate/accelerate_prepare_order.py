@@ -48,11 +48,11 @@ class AcceleratePrepareOrder(Rule):
     number = "9784"
     severity = Severity.ERROR
     message = "%(problem)s; bind the results of prepare() to as many names, in the order of its arguments"
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     domain = Domain.ACCELERATE
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Calls of `prepare`."""
         return call == f"{ACCELERATOR}.prepare"
 

@@ -47,7 +47,7 @@ class AccelerateSplitPrepare(Rule):
         " model had before it moved, and the weights never change; prepare both in one call, or build the optimizer"
         " afterwards"
     )
-    listens = (SplitPrepare,)
+    subscribes = (SplitPrepare,)
     domain = Domain.ACCELERATE
 
     def check(self, event: Event) -> Iterator[Finding]:

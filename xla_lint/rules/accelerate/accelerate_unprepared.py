@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import Forward, Guard, LibraryCall, LoopRun, Transfer
+from xla_lint.program.domain.events import Condition, Forward, LibraryCall, LoopRun, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
-from xla_lint.program.domain.values import Instance, Place, options
+from xla_lint.program.domain.values import Instance, Location, options
 from xla_lint.program.library.networks import models_of
 from xla_lint.program.project.scope import Domain
 from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
@@ -55,11 +55,11 @@ class AccelerateUnprepared(Rule):
     number = "9782"
     severity = Severity.ERROR
     message = "the %(kind)s used here is not what accelerator.prepare() returned: %(effect)s; use the prepared %(kind)s"
-    listens = (LoopRun, LibraryCall, Forward)
+    subscribes = (LoopRun, LibraryCall, Forward)
     domain = Domain.ACCELERATE
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Steps of optimizers and schedules."""
         return call.startswith("torch.optim.") and call.endswith(".step")
 
@@ -90,13 +90,13 @@ class AccelerateUnprepared(Rule):
 
     def _walks_plain_loader(self, event: LoopRun) -> bool:
         loop = event.loop
-        if loop.form is not Form.LOOP or loop.iterable is None or Guard.RANK in event.context.guards:
+        if loop.form is not Form.LOOP or loop.iterable is None or Condition.RANK in event.context.conditions:
             return False
         loaders = loaders_of(loop.iterable)
         if not loaders or any(loader.prepared or loader.wrapped or loader.node is None for loader in loaders):
             return False
         used = [other for other in self.program.inside(loop) if isinstance(other, Forward) and other.prepared]
-        return any(Guard.RANK not in other.context.guards for other in used)
+        return any(Condition.RANK not in other.context.conditions for other in used)
 
     def _steps_unprepared(self, call: LibraryCall) -> bool:
         receiver = call.receiver
@@ -120,7 +120,7 @@ class AccelerateUnprepared(Rule):
 
     def _calls_unprepared(self, event: Forward) -> bool:
         model = event.model
-        if event.prepared or event.place is Place.DEVICE or model.node is None or model not in self._trained:
+        if event.prepared or event.place is Location.DEVICE or model.node is None or model not in self._trained:
             return False
         moved = any(isinstance(other, Transfer) and other.value is model for other in self.program.events)
         if moved or any(value is model for value in given_to_prepare(self.program)):

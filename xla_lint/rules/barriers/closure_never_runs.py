@@ -47,7 +47,7 @@ class ClosureNeverRuns(Rule):
         "no barrier%(where)s runs this closure: without one after the loop the callback is never called, with one all"
         " calls come at the end; call %(barrier)s after every step"
     )
-    listens = (StepClosure,)
+    subscribes = (StepClosure,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report closures in loops without a barrier."""

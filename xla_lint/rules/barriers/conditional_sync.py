@@ -54,7 +54,7 @@ class ConditionalSync(Rule):
         "%(barrier)s is the only barrier of the step loop of line %(line)s, and runs every few steps only: the steps"
         " between become one graph, whose compile time and memory grow with their number; call it after every step"
     )
-    listens = (LoopRun,)
+    subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report the first periodic barrier of a loop that has no other kind."""
@@ -63,7 +63,7 @@ class ConditionalSync(Rule):
             if cut is not None:
                 yield self.finding(
                     cut.node,
-                    Confidence.HIGH if event.loop.sure else Confidence.INFERENCE,
+                    Confidence.HIGH if event.loop.certain else Confidence.INFERENCE,
                     barrier=cut.spelled,
                     line=str(event.loop.line),
                 )

@@ -55,11 +55,11 @@ class CostlyCollective(Rule):
         "%(call)s exchanges values through the host%(where)s: it %(cost)s every step; reduce on the device with"
         " xm.all_reduce, or call it once an epoch"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Exchanges through the host."""
         return call in OBJECTS or call in PAYLOADS or call == REDUCE
 

@@ -46,7 +46,7 @@ class GraphGrowth(Rule):
         "'%(total)s' adds up values together with their autograd history%(where)s: the chain grows every step and is"
         " not freed; add the detached value, as in 'total += loss.detach()'"
     )
-    listens = (History,)
+    subscribes = (History,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report totals that keep history across steps."""

@@ -59,12 +59,12 @@ class MissingSync(Rule):
         " compiled as a whole when a value is first needed; call %(barrier)s at the end of each step, or iterate an"
         " MpDeviceLoader"
     )
-    listens = (LoopRun,)
+    subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops without any barrier."""
         if isinstance(event, LoopRun) and uncut(event.loop) and not self._one_graph(event.loop):
-            sureness = Confidence.HIGH if event.loop.sure else Confidence.INFERENCE
+            sureness = Confidence.HIGH if event.loop.certain else Confidence.INFERENCE
             yield self.finding(event.node, sureness, line=str(event.loop.line), barrier=self.program.barrier)
 
     def _one_graph(self, loop: Loop) -> bool:

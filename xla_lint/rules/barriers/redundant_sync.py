@@ -40,7 +40,7 @@ class RedundantSync(Rule):
         "%(barrier)s has nothing to cut%(where)s, because a barrier came just before: it costs nothing, but misleads;"
         " remove it"
     )
-    listens = (Barrier,)
+    subscribes = (Barrier,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report barriers with nothing pending."""

@@ -48,7 +48,7 @@ class SplitStepBarrier(Rule):
         "this barrier stands in the middle of a training step%(where)s; the step goes on in line %(line)s, so it is cut"
         " into two graphs, with two executions every step; move the barrier after the optimizer step"
     )
-    listens = (SplitStep,)
+    subscribes = (SplitStep,)
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:

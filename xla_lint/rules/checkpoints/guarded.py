@@ -6,36 +6,37 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Guard
+from xla_lint.program.domain.events import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xla_lint.program.domain.events import Context, Event, Held
+    from xla_lint.program.domain.events import Constraint, Context, Event
 
 WHY = {
-    Guard.RANK: "a test that differs between replicas",
-    Guard.DATA: "a test on a value that each replica computes for itself",
+    Condition.RANK: "a test that differs between replicas",
+    Condition.DATA: "a test on a value that each replica computes for itself",
 }
 
 
-def dividing(context: Context, *, by_data: bool = True) -> Held | None:
+def dividing(context: Context, *, by_data: bool = True) -> Constraint | None:
     """The innermost guard that some replicas pass and others do not.
 
     A value read from the device divides replicas only where several run.
     """
     divides = [
-        held
-        for held in context.held
-        if held.guard is Guard.RANK or (by_data and held.guard is Guard.DATA and context.replicated)
+        constraint
+        for constraint in context.path_condition
+        if constraint.condition is Condition.RANK
+        or (by_data and constraint.condition is Condition.DATA and context.replicated)
     ]
-    return max(divides, key=lambda held: (held.calls, held.guard is Guard.RANK), default=None)
+    return max(divides, key=lambda constraint: (constraint.calls, constraint.condition is Condition.RANK), default=None)
 
 
-def anchor(event: Event, held: Held) -> nodes.NodeNG:
+def anchor(event: Event, constraint: Constraint) -> nodes.NodeNG:
     """The call under the test from which an event is reached; the event's own node where it stands there itself."""
     stack = event.context.stack
-    outer = stack[held.calls].node if len(stack) > held.calls else None
+    outer = stack[constraint.calls].node if len(stack) > constraint.calls else None
     return outer if outer is not None else event.node
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
-from xla_lint.program.domain.values import Place
+from xla_lint.program.domain.values import Location
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing, paired
@@ -67,10 +67,10 @@ class RankDivergence(Rule):
         "%(what)s stands under %(why)s: the replicas that do not come here leave the others waiting; call it on all"
         " replicas, and keep only host work under the test"
     )
-    listens = (Collective, LibraryCall, Read, Save)
+    subscribes = (Collective, LibraryCall, Read, Save)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Lightning's logging, which may wait for all replicas."""
         return call in LOGS
 
@@ -78,13 +78,13 @@ class RankDivergence(Rule):
         """Report what only some replicas reach, and all should."""
         what = self._what(event)
         by_data = not isinstance(event, Read)
-        held = dividing(event.context, by_data=by_data) if what else None
-        if what is None or held is None:
+        constraint = dividing(event.context, by_data=by_data) if what else None
+        if what is None or constraint is None:
             return
-        node = event.node if isinstance(event, Read) else anchor(event, held)
+        node = event.node if isinstance(event, Read) else anchor(event, constraint)
         if isinstance(event, Collective) and paired(node, self._collectives[event.spelled]):
             return
-        yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[held.guard])
+        yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[constraint.condition])
 
     def _what(self, event: Event) -> str | None:
         if isinstance(event, Collective):
@@ -103,13 +103,13 @@ class RankDivergence(Rule):
     def _collectives(self) -> dict[str, list[nodes.NodeNG]]:
         found: dict[str, list[nodes.NodeNG]] = defaultdict(list)
         for event in self.program.events:
-            held = dividing(event.context) if isinstance(event, Collective) else None
-            if isinstance(event, Collective) and held is not None:
-                found[event.spelled].append(anchor(event, held))
+            constraint = dividing(event.context) if isinstance(event, Collective) else None
+            if isinstance(event, Collective) and constraint is not None:
+                found[event.spelled].append(anchor(event, constraint))
         return found
 
 
 def is_collective_save(save: Save, target: tuple[int, int]) -> bool:
     """Whether a save waits for all replicas: by itself, or through what it saves."""
-    waits = save.spelled in OWN_SAVES and target <= LAST_WAITING_SAVE and save.place is not Place.HOST
+    waits = save.spelled in OWN_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
     return waits or (save.spelled != "wandb.watch" and save.collective)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Collective, Read, Save
-from xla_lint.program.domain.values import Place
+from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing
 from xla_lint.rules.checkpoints.rank_divergence import OWN_SAVES, is_collective_save
@@ -60,7 +60,7 @@ class RankRead(Rule):
         "%(what)s on some replicas only (%(why)s)%(where)s: they run a graph that the others never do, and hang once it"
         " holds a collective; %(instead)s"
     )
-    listens = (Read, Save)
+    subscribes = (Read, Save)
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
@@ -71,17 +71,17 @@ class RankRead(Rule):
             yield from self._check_save(event)
 
     def _check_read(self, read: Read) -> Iterator[Finding]:
-        held = dividing(read.context, by_data=False)
-        if held is None or not on_some_replicas(read) or read.tensor.collective:
+        constraint = dividing(read.context, by_data=False)
+        if constraint is None or not on_some_replicas(read) or read.tensor.collective:
             return
-        call = anchor(read, held)
+        call = anchor(read, constraint)
         if call is not read.node and call in self._diverging:
             return
         yield self.finding(
             read.node,
-            confidence(read.context, read.tensor, certain=read.certain),
+            confidence(read.context, read.tensor, on_every_path=read.on_every_path),
             what=f"'{read.what}', still pending{computed(read.tensor, read.context)}, is read by {read.spelled}",
-            why=WHY[held.guard],
+            why=WHY[constraint.condition],
             where=where(read.context),
             instead=f"read it on all replicas after {self.program.barrier}, and print it on one",
         )
@@ -90,19 +90,19 @@ class RankRead(Rule):
     def _diverging(self) -> set[nodes.NodeNG]:
         """The calls under a test on the rank that reach a collective: the call as a whole is the mistake."""
         found = [(event, dividing(event.context)) for event in self.program.events if isinstance(event, Collective)]
-        return {anchor(event, held) for event, held in found if held is not None}
+        return {anchor(event, constraint) for event, constraint in found if constraint is not None}
 
     def _check_save(self, save: Save) -> Iterator[Finding]:
-        own = save.spelled in OWN_SAVES and save.place is not Place.HOST
-        watches = save.spelled == "wandb.watch" and save.place is Place.DEVICE
-        held = dividing(save.context, by_data=own)
-        if held is None or not (own or watches):
+        own = save.spelled in OWN_SAVES and save.place is not Location.HOST
+        watches = save.spelled == "wandb.watch" and save.place is Location.DEVICE
+        constraint = dividing(save.context, by_data=own)
+        if constraint is None or not (own or watches):
             return
         yield self.finding(
-            anchor(save, held),
-            Confidence.HIGH if save.place is Place.DEVICE and save.sure else Confidence.INFERENCE,
+            anchor(save, constraint),
+            Confidence.HIGH if save.place is Location.DEVICE and save.certain else Confidence.INFERENCE,
             what=f"{save.spelled} runs" if own else "hooks that read gradients are set",
-            why=WHY[held.guard],
+            why=WHY[constraint.condition],
             where=where(save.context),
             instead="call it on all replicas: it writes on the master only"
             if own

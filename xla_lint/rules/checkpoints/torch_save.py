@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import Save
-from xla_lint.program.domain.values import Place
+from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ class TorchSave(Rule):
         "torch.save fetches the tensors of '%(what)s' from the device one by one, and the file remembers the device;"
         " use xm.save, or move the values to the CPU first"
     )
-    listens = (Save,)
+    subscribes = (Save,)
     costs = (Counter.READS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report saves of device tensors."""
-        if not isinstance(event, Save) or event.spelled != "torch.save" or event.place is not Place.DEVICE:
+        if not isinstance(event, Save) or event.spelled != "torch.save" or event.place is not Location.DEVICE:
             return
         if not _beside_own_save(event.node):
-            yield self.finding(event.node, Confidence.HIGH if event.sure else Confidence.INFERENCE, what=event.what)
+            yield self.finding(event.node, Confidence.HIGH if event.certain else Confidence.INFERENCE, what=event.what)
 
 
 def _beside_own_save(node: nodes.NodeNG) -> bool:

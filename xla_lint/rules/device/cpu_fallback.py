@@ -58,11 +58,11 @@ class CpuFallback(Rule):
         "'%(call)s' has no XLA lowering%(part)s and runs on the CPU%(where)s: one extra execution and a transfer each"
         " way every step; use operations that have one, or move it out of the step"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Operations that may fall back."""
         return bool(fallbacks(call))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Guard, LibraryCall
-from xla_lint.program.domain.values import Instance, Place, Tensor, Text, options
+from xla_lint.program.domain.events import Condition, LibraryCall
+from xla_lint.program.domain.values import Instance, Location, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.entry import committed
 
@@ -67,10 +67,10 @@ class CudaLeftover(Rule):
     message = (
         "'%(call)s' is for CUDA, and this code runs on XLA; %(instead)s, or put it under a test of the device's type"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Calls that may name CUDA."""
         name = call.rpartition(".")[2]
         if call.startswith(CUDA):
@@ -85,9 +85,12 @@ class CudaLeftover(Rule):
             return
         call = cuda_call(event)
         if call is not None and (self.committed or on_xla(event.receiver)):
-            sure = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
+            certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
-                event.node, Confidence.HIGH if sure else Confidence.INFERENCE, call=call, instead=self._instead(event)
+                event.node,
+                Confidence.HIGH if certain else Confidence.INFERENCE,
+                call=call,
+                instead=self._instead(event),
             )
 
     def _is_optional_default(self, call: LibraryCall) -> bool:
@@ -135,7 +138,7 @@ def cuda_call(call: LibraryCall) -> str | None:
 
 def is_optional(event: Event) -> bool:
     """True for what happens under a test of which the answer is unknown."""
-    return any(held.guard is Guard.SETTING for held in event.context.held)
+    return any(constraint.condition is Condition.SETTING for constraint in event.context.path_condition)
 
 
 def parameters_around(node: nodes.NodeNG) -> nodes.Arguments | None:
@@ -161,4 +164,4 @@ def names_cuda(value: Value) -> bool:
 
 def on_xla(receiver: Value | None) -> bool:
     """Whether a receiver is known to live on the XLA device."""
-    return isinstance(receiver, (Tensor, Instance)) and receiver.place is Place.DEVICE and receiver.sure
+    return isinstance(receiver, (Tensor, Instance)) and receiver.place is Location.DEVICE and receiver.certain

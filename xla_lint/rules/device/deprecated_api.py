@@ -45,7 +45,7 @@ class DeprecatedApi(Rule):
     number = "9762"
     severity = Severity.WARNING
     message = "%(uses)s"
-    listens = (ApiUse,)
+    subscribes = (ApiUse,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what the target release warns about."""

@@ -54,7 +54,7 @@ class DeviceBeforeLaunch(Rule):
         "'%(call)s' initialises the XLA runtime in the parent process, and the launch on line %(line)s then fails;"
         " call it in the launched function"
     )
-    listens = (Launch,)
+    subscribes = (Launch,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what touched the device before a launch."""

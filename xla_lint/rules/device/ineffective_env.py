@@ -51,7 +51,7 @@ class IneffectiveEnv(Rule):
     number = "9768"
     severity = Severity.WARNING
     message = "setting %(name)s %(problem)s%(instead)s"
-    listens = (EnvironmentSet,)
+    subscribes = (EnvironmentSet,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report variables that do not do what they are set for."""

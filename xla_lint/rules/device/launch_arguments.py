@@ -60,10 +60,10 @@ class LaunchArguments(Rule):
     number = "9766"
     severity = Severity.ERROR
     message = "the launch fails: %(problem)s; %(instead)s"
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Launches."""
         return call in (LAUNCH, SPAWN)
 

@@ -56,10 +56,10 @@ class LossConstructor(Rule):
         "'%(loss)s' is constructed with the tensors it should be called with; write %(loss)s()(input, target), or use"
         " the function of torch.nn.functional"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Loss modules and their methods."""
         return call.startswith(MODULES) and call.removeprefix(MODULES).partition(".")[0].endswith(LOSSES)
 

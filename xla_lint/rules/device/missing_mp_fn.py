@@ -66,10 +66,10 @@ class MissingMpFn(Rule):
         "this script trains with a Trainer (line %(line)s) but has no '_mp_fn(index)', which launchers such as"
         " xla_spawn call in each replica; define it, and call %(started)s() in it"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Training by a Trainer."""
         return is_training(call)
 

@@ -49,7 +49,7 @@ class RemovedApi(Rule):
     number = "9763"
     severity = Severity.ERROR
     message = "%(uses)s"
-    listens = (ApiUse,)
+    subscribes = (ApiUse,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what the target release does not have."""

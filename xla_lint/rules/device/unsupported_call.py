@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Choice, Instance, Place, Sequence, Tensor, options
+from xla_lint.program.domain.values import Choice, Instance, Location, Sequence, Tensor, options
 from xla_lint.program.library.networks import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Rule, Severity
@@ -75,10 +75,10 @@ class UnsupportedCall(Rule):
     number = "9769"
     severity = Severity.ERROR
     message = "'%(call)s' raises on XLA tensors%(where)s: %(why)s; %(instead)s"
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Calls that may raise."""
         package, _, name = call.rpartition(".")
         if package == "torch.Tensor":
@@ -113,10 +113,10 @@ class UnsupportedCall(Rule):
             tensor = next(converted(call), None)
             return (tensor, "numpy has no tensors of the device", "call .cpu() first") if tensor is not None else None
         if package == "torch.optim" and constant(call.kwargs.get("fused")) is True:
-            if parameters_place(call.argument(0, "params")) is Place.DEVICE:
+            if parameters_place(call.argument(0, "params")) is Location.DEVICE:
                 return None, "fused=True needs kernels that XLA has not", "leave fused out"
         elif call.name in FOREACH and constant(call.kwargs.get("foreach")) is True:
-            if parameters_place(call.argument(0, "parameters")) is Place.DEVICE:
+            if parameters_place(call.argument(0, "parameters")) is Location.DEVICE:
                 return None, "foreach=True needs kernels that XLA has not", "leave foreach out"
         elif call.name in CHECKPOINTS and self.program.target >= CHECKPOINT_ASKS_DEVICE:
             problem = checkpoint_problem(call)
@@ -125,7 +125,7 @@ class UnsupportedCall(Rule):
 
     def _on_xla(self, tensor: Tensor | None) -> bool:
         """Whether the code surely runs on XLA: models that run anywhere are often written with checkpointing."""
-        return committed(self.program) or (tensor is not None and tensor.sure)
+        return committed(self.program) or (tensor is not None and tensor.certain)
 
 
 def method_problem(call: LibraryCall, name: str) -> Problem | None:
@@ -164,4 +164,4 @@ def on_device(value: Value) -> bool:
     """Whether a value is a model whose parameters live on the device."""
     if isinstance(value, Choice):
         return any(on_device(option) for option in value.options)
-    return isinstance(value, Instance) and value.model and value.place is Place.DEVICE
+    return isinstance(value, Instance) and value.model and value.place is Location.DEVICE

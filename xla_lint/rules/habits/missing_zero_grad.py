@@ -52,7 +52,7 @@ class MissingZeroGrad(Rule):
         "the training loop of line %(line)s steps an optimizer and never zeroes its gradients: each step uses the sum"
         " of all steps before; call optimizer.zero_grad() in every step"
     )
-    listens = (LoopRun,)
+    subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report training loops without `zero_grad`."""
@@ -67,7 +67,9 @@ class MissingZeroGrad(Rule):
         steps = [e for e in inside if isinstance(e, OptimizerStep) and e.context.loops[-1] is loop]
         cleared = [e for e in inside if clears(e)]
         if not cleared or any(not any(clears_for(c, step.optimizer) for c in cleared) for step in steps):
-            yield self.finding(event.node, Confidence.HIGH if loop.sure else Confidence.INFERENCE, line=str(loop.line))
+            yield self.finding(
+                event.node, Confidence.HIGH if loop.certain else Confidence.INFERENCE, line=str(loop.line)
+            )
 
 
 def clears(event: Event) -> bool:

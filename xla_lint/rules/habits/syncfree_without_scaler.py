@@ -48,10 +48,10 @@ class SyncfreeWithoutScaler(Rule):
         "%(what)s without a scaler that hands over found_inf is the stock optimizer: use torch.optim.%(name)s, or scale"
         " the loss with torch_xla.amp.GradScaler where the release has it"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Syncfree optimizers."""
         return call.startswith(SYNCFREE)
 

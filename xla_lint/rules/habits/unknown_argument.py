@@ -44,10 +44,10 @@ class UnknownArgument(Rule):
     number = "9786"
     severity = Severity.ERROR
     message = "%(cls)s %(problem)s '%(argument)s': the call raises a TypeError; %(advice)s"
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Classes whose arguments are known."""
         return signature_of(call) is not None
 

@@ -56,7 +56,7 @@ class ExhaustedLoader(Rule):
         " %(outer)s: it can be walked once, so every epoch after the first has no batches; use MpDeviceLoader, or make"
         " it inside the loop of line %(outer)s"
     )
-    listens = (LoopRun,)
+    subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loops that walk a used-up loader."""

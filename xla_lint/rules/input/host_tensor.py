@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall, Transfer
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.values import Place, Tensor
+from xla_lint.program.domain.values import Location, Tensor
 from xla_lint.program.library.registry import place_named
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
@@ -52,18 +52,18 @@ class HostTensor(Rule):
         "a tensor is built on the host%(where)s and then moved: a transfer every step that the device could spare;"
         " build it with device=, or before the loop if it is the same in every step"
     )
-    listens = (Transfer,)
+    subscribes = (Transfer,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report transfers of tensors that the step itself built on the host."""
-        if not isinstance(event, Transfer) or not isinstance(event.value, Tensor) or event.place is not Place.DEVICE:
+        if not isinstance(event, Transfer) or not isinstance(event.value, Tensor) or event.place is not Location.DEVICE:
             return
         step = event.context.step
         if step is None or event.context.periodic or not within(event.value.made, step):
             return
         if self._has_batch(step, event.context):
-            sure = event.sure and event.value.sure and step.sure
-            sureness = Confidence.HIGH if sure else Confidence.INFERENCE
+            certain = event.certain and event.value.certain and step.certain
+            sureness = Confidence.HIGH if certain else Confidence.INFERENCE
             yield self.finding(event.node, sureness, where=where(event.context))
 
     def _has_batch(self, step: Loop, context: Context) -> bool:
@@ -79,7 +79,7 @@ def brings(event: Event) -> bool:
         isinstance(event, Transfer)
         and isinstance(event.value, Tensor)
         and event.value.made is None
-        and event.origin is not Place.DEVICE
+        and event.origin is not Location.DEVICE
     )
 
 
@@ -88,7 +88,7 @@ def makes_on_device(event: Event) -> bool:
     return (
         isinstance(event, LibraryCall)
         and event.name in DRAWING
-        and place_named(event.kwargs.get("device")) is Place.DEVICE
+        and place_named(event.kwargs.get("device")) is Location.DEVICE
     )
 
 

@@ -48,10 +48,10 @@ class LoaderWorkers(Rule):
     message = (
         "%(what)s is %(how)s: batches are made in the training process while the device waits; pass %(what)s=4 or so"
     )
-    listens = (LoaderBuilt, LibraryCall)
+    subscribes = (LoaderBuilt, LibraryCall)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """The arguments of Trainers."""
         return is_arguments(call)
 

@@ -56,7 +56,7 @@ class MissingSampler(Rule):
         "every replica trains on all rows of this DataLoader, which feeds the training loop of line %(line)s: pass"
         " sampler=DistributedSampler(dataset, num_replicas=xr.world_size(), rank=xr.global_ordinal())"
     )
-    listens = (LoaderBuilt,)
+    subscribes = (LoaderBuilt,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loaders of replicated training loops that split nothing."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Transfer
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.values import MATERIALISED, Place, Tensor
+from xla_lint.program.domain.values import MATERIALISED, Location, Tensor
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class RedundantTransfer(Rule):
     number = "9757"
     severity = Severity.ADVICE
     message = "%(what)s is on the device already: .to() does nothing here; remove it"
-    listens = (Transfer,)
+    subscribes = (Transfer,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report transfers from the device to the device."""
@@ -48,14 +48,14 @@ class RedundantTransfer(Rule):
             return
         if all(stays(other) for other in self.program.at(event.node) if isinstance(other, Transfer)):
             what = "this batch" if isinstance(event.value, Tensor) else "the prepared model"
-            yield self.finding(event.node, Confidence.HIGH if event.sure else Confidence.INFERENCE, what=what)
+            yield self.finding(event.node, Confidence.HIGH if event.certain else Confidence.INFERENCE, what=what)
 
 
 def stays(transfer: Transfer) -> bool:
     """Whether a transfer is one from the device to the device, of a batch or a prepared model."""
-    if transfer.place is not Place.DEVICE or transfer.origin is not Place.DEVICE or transfer.cast:
+    if transfer.place is not Location.DEVICE or transfer.origin is not Location.DEVICE or transfer.cast:
         return False
     if not isinstance(transfer.value, Tensor):
         return transfer.value.prepared
     step = transfer.context.step
-    return step is not None and step.form is Form.LOOP and step.wrapped and transfer.value.born == MATERIALISED
+    return step is not None and step.form is Form.LOOP and step.wrapped and transfer.value.recorded_in == MATERIALISED

@@ -54,7 +54,7 @@ class SamplerWithoutEpoch(Rule):
         "the epoch loop of line %(line)s never calls set_epoch on the DistributedSampler of line %(built)s: every epoch"
         " walks the rows in the same order; call sampler.set_epoch(epoch) at its start"
     )
-    listens = (LoopRun,)
+    subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report epoch loops that leave the sampler at epoch 0."""

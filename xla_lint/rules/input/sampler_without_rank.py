@@ -53,10 +53,10 @@ class SamplerWithoutRank(Rule):
     number = "9754"
     severity = Severity.ERROR
     message = "%(problem)s"
-    listens = (LibraryCall, LoaderBuilt)
+    subscribes = (LibraryCall, LoaderBuilt)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Distributed samplers."""
         return call == DISTRIBUTED
 

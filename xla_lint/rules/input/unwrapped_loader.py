@@ -55,7 +55,7 @@ class UnwrappedLoader(Rule):
         " the device waits for the transfer; iterate MpDeviceLoader(loader, device), which transfers ahead and cuts"
         " the graph"
     )
-    listens = (LoopRun,)
+    subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops over a plain loader with transfers by hand."""
@@ -65,5 +65,5 @@ class UnwrappedLoader(Rule):
         if loader is None or loader.node is None or loader.wrapped or loop.form is not Form.LOOP:
             return
         if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
-            sureness = Confidence.HIGH if loop.sure else Confidence.INFERENCE
+            sureness = Confidence.HIGH if loop.certain else Confidence.INFERENCE
             yield self.finding(event.node, sureness, line=str(loop.line), built=str(loader.node.lineno))

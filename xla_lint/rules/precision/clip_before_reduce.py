@@ -60,7 +60,7 @@ class ClipBeforeReduce(Rule):
         "%(spelled)s works on the gradients of one replica, and %(reduction)s on line %(line)s reduces them afterwards:"
         " the limit holds for no step that is taken; %(instead)s"
     )
-    listens = (ClippedEarly,)
+    subscribes = (ClippedEarly,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report clips of gradients that are reduced later."""

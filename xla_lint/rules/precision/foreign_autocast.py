@@ -49,7 +49,7 @@ class ForeignAutocast(Rule):
         "autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use"
         ' torch.autocast("xla", dtype=torch.bfloat16)'
     )
-    listens = (Autocast,)
+    subscribes = (Autocast,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import UNKNOWN, Instance, Place, options, tensors_in
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options, tensors_in
 from xla_lint.program.library.optimizers import is_optimizer
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
@@ -64,11 +64,11 @@ class ForeignGradScaler(Rule):
         "this gradient scaler reads on the host whether gradients on the device overflowed%(where)s: one more"
         " execution and a stall every step; %(instead)s"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """The methods of torch's own scaler."""
         return call.startswith(SCALER)
 
@@ -81,16 +81,16 @@ class ForeignGradScaler(Rule):
             return
         if constant(scaler.attributes.get("enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
             return
-        felt = self.steps.get(scaler.node, ())
+        cost_shows_at = self.steps.get(scaler.node, ())
         old = self.program.target <= LAST_XLA_SCALER
         yield self.finding(
             scaler.node,
             confidence(event.context),
-            where=lines(felt, scaler.node.root()),
+            where=lines(cost_shows_at, scaler.node.root()),
             instead="use torch_xla.amp.GradScaler with a syncfree optimizer, or bfloat16 without a scaler"
             if old
             else 'use torch.autocast("xla", dtype=torch.bfloat16), which needs no scaler',
-        ).felt_at(felt)
+        ).costing_at(cost_shows_at)
 
     @cached_property
     def steps(self) -> dict[nodes.NodeNG, list[nodes.NodeNG]]:
@@ -104,6 +104,6 @@ class ForeignGradScaler(Rule):
 
 
 def _on_device(value: Value) -> bool:
-    if any(tensor.place is Place.DEVICE for tensor in tensors_in(value, 2)):
+    if any(tensor.place is Location.DEVICE for tensor in tensors_in(value, 2)):
         return True
-    return any(isinstance(o, Instance) and is_optimizer(o) and o.place is Place.DEVICE for o in options(value))
+    return any(isinstance(o, Instance) and is_optimizer(o) and o.place is Location.DEVICE for o in options(value))

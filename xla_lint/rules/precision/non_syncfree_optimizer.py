@@ -53,10 +53,10 @@ class NonSyncfreeOptimizer(Rule):
         "torch_xla.amp.GradScaler steps this optimizer on line %(line)s and must read on the host whether gradients"
         " overflowed: one more execution and a stall every step; use torch_xla.amp.syncfree.%(name)s"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Steps by torch_xla's scaler."""
         return call == STEP
 
@@ -71,4 +71,4 @@ class NonSyncfreeOptimizer(Rule):
                     confidence(event.context),
                     line=str(event.node.lineno),
                     name=SYNCFREE[optimizer.library],
-                ).felt_at([event.node])
+                ).costing_at([event.node])

@@ -48,10 +48,10 @@ class StaleOptimizer(Rule):
         " replaces them, so the optimizer updates parameters that nobody uses and nothing trains; build it after the"
         " move"
     )
-    listens = (Outdated,)
+    subscribes = (Outdated,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report optimizers that outlive their parameters."""
         if isinstance(event, Outdated):
-            sureness = Confidence.HIGH if event.sure else Confidence.INFERENCE
+            sureness = Confidence.HIGH if event.certain else Confidence.INFERENCE
             yield self.finding(event.node, sureness, moved=str(event.moved))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Place
+from xla_lint.program.domain.values import Location
 from xla_lint.program.library.networks import parameters_place
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
@@ -52,11 +52,11 @@ class SyncingClip(Rule):
         "%(call)s(error_if_nonfinite=True) reads the norm on the host%(where)s: two more executions and a stall every"
         " step; drop the argument, and check the norm now and then after %(barrier)s"
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Clips that can check the norm."""
         return call in FLAGS
 
@@ -76,4 +76,4 @@ class SyncingClip(Rule):
     def _on_device(self, call: LibraryCall) -> bool:
         place = parameters_place(call.argument(0, "parameters"))
         step = call.context.step
-        return place is Place.DEVICE or (place is Place.UNKNOWN and step is not None and step.backward)
+        return place is Location.DEVICE or (place is Location.UNKNOWN and step is not None and step.backward)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall, OptimizerStep
-from xla_lint.program.domain.values import Place
+from xla_lint.program.domain.values import Location
 from xla_lint.program.library.networks import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
@@ -59,11 +59,11 @@ class SyncingOptimizer(Rule):
     number = "9734"
     severity = Severity.WARNING
     message = "%(what)s%(where)s: the device waits for the host; %(instead)s"
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Classes of optimizers."""
         return call in ADAFACTORS or call.rpartition(".")[0] == "torch.optim"
 
@@ -80,20 +80,20 @@ class SyncingOptimizer(Rule):
             what, instead = f"{name} {OPTIMIZERS[name]}", "use Adam, AdamW or SGD"
         else:
             return
-        felt = [step.node for step in self.steps.get(event.node, ())]
+        cost_shows_at = [step.node for step in self.steps.get(event.node, ())]
         yield self.finding(
             event.node,
             Confidence.HIGH,
             what=what,
-            where=lines(felt, event.node.root()),
+            where=lines(cost_shows_at, event.node.root()),
             instead=instead,
-        ).felt_at(felt)
+        ).costing_at(cost_shows_at)
 
     def _captures(self, call: LibraryCall, name: str) -> bool:
         return call.unpacked or (name in CAPTURABLE and constant(call.kwargs.get("capturable")) is True)
 
     def _on_device(self, call: LibraryCall) -> bool:
-        return parameters_place(call.argument(0, "params")) is Place.DEVICE or any(
+        return parameters_place(call.argument(0, "params")) is Location.DEVICE or any(
             step.context.step is not None and step.context.step.backward for step in self.steps.get(call.node, ())
         )
 

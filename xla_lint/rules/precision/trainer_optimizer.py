@@ -45,10 +45,10 @@ class TrainerOptimizer(Rule):
         "fp16=True scales the loss, and the default optimizer makes the scaler read a value every step; use bf16=True,"
         ' or optim="adamw_torch_xla"'
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """The arguments of Trainers."""
         return call in ARGUMENTS
 

@@ -53,7 +53,7 @@ class UnreducedGradients(Rule):
         "this step uses gradients that were not reduced over the replicas%(where)s: each replica trains alone, and they"
         " drift apart; call xm.optimizer_step(optimizer), or xm.reduce_gradients(optimizer) before the step"
     )
-    listens = (OptimizerStep,)
+    subscribes = (OptimizerStep,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report steps of one replica among several with its own gradients."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ReadRule(Rule):
     """A rule about reads."""
 
-    listens = (Read,)
+    subscribes = (Read,)
     takes: ClassVar[Cost]
     """The cost of the reads that are its business."""
     how: ClassVar[How | None] = None
@@ -42,5 +42,5 @@ class ReadRule(Rule):
         if not isinstance(event, Read) or self._chosen[event.node] is not event:
             return
         if cost_of(event) is self.takes and self.how in (None, event.how):
-            sureness = confidence(event.context, event.tensor, certain=event.certain)
+            sureness = confidence(event.context, event.tensor, on_every_path=event.on_every_path)
             yield self.finding(event.node, sureness, **self.facts(event))

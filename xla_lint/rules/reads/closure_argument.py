@@ -50,7 +50,7 @@ class ClosureArgument(Rule):
         "the step closure is given the wrong thing%(where)s: %(problem)s; pass the tensors themselves in a"
         " tuple, args=(loss,), and read them in the callback"
     )
-    listens = (StepClosure,)
+    subscribes = (StepClosure,)
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:

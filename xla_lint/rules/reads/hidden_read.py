@@ -70,11 +70,11 @@ class HiddenRead(Rule):
     message = (
         "'%(call)s' %(does)s on the host%(where)s: at least one extra execution and a stall every step; %(instead)s"
     )
-    listens = (LibraryCall, Read)
+    subscribes = (LibraryCall, Read)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Calls that may read."""
         return may_read(call)
 
@@ -89,7 +89,7 @@ class HiddenRead(Rule):
         if event.how is How.HIDDEN and cost_of(event) is Cost.FULL:
             yield self.finding(
                 event.node,
-                confidence(event.context, event.tensor, certain=event.certain),
+                confidence(event.context, event.tensor, on_every_path=event.on_every_path),
                 call=event.spelled.rpartition(".")[2],
                 where=where(event.context),
                 does=f"converts '{event.what}' to a Python number",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.values import NONE, Instance, Place, tensors_in
+from xla_lint.program.domain.values import NONE, Instance, Location, tensors_in
 from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
@@ -123,11 +123,11 @@ def _is_on_device(value: Value) -> TypeGuard[Instance]:
     """Whether a value is a distribution with device tensors."""
     if not isinstance(value, Instance):
         return False
-    return any(tensor.place is Place.DEVICE for tensor in tensors_in(value))
+    return any(tensor.place is Location.DEVICE for tensor in tensors_in(value))
 
 
 def _causal_mask(call: LibraryCall) -> LibraryRead | None:
-    if isinstance(call.receiver, Instance) and call.receiver.place is Place.HOST:
+    if isinstance(call.receiver, Instance) and call.receiver.place is Location.HOST:
         return None
     for position, mask, hint in MASKS[call.name]:
         if given(call.argument(position, mask)) and not given(call.kwargs.get(hint)) and not call.unpacked:

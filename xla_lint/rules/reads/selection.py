@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import Guard, How, Read
+from xla_lint.program.domain.events import Condition, How, Read
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.wording import computed, where
 
@@ -46,7 +46,7 @@ def cost_of(read: Read) -> Cost:
 
 def on_some_replicas(read: Read) -> bool:
     """Whether a read executes a graph on some replicas only."""
-    return read.pending and Guard.RANK in read.context.guards and not _switched_off(read)
+    return read.pending and Condition.RANK in read.context.conditions and not _switched_off(read)
 
 
 def _switched_off(read: Read) -> bool:
@@ -63,7 +63,7 @@ def costliest(events: Iterable[Event]) -> dict[nodes.NodeNG, Read]:
 
 
 def _rank(read: Read) -> tuple[Cost, bool, bool]:
-    return cost_of(read), read.pending, read.certain
+    return cost_of(read), read.pending, read.on_every_path
 
 
 def facts(read: Read) -> dict[str, str]:
@@ -73,7 +73,7 @@ def facts(read: Read) -> dict[str, str]:
 
 def pending_facts(read: Read, barrier: str) -> dict[str, str]:
     """What the messages about pending tensors say; `barrier` is the barrier's spelling."""
-    state = "still pending" if read.certain else "possibly still pending"
+    state = "still pending" if read.on_every_path else "possibly still pending"
     return {
         **facts(read),
         "state": state + computed(read.tensor, read.context),

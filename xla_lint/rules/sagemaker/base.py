@@ -11,10 +11,10 @@ from xla_lint.rules.sagemaker.estimator import ESTIMATORS
 class EstimatorRule(Rule):
     """A rule about estimators."""
 
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
     domain = Domain.SAGEMAKER
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Estimators alone."""
         return call in ESTIMATORS

@@ -52,7 +52,7 @@ class ChangingConstant(Rule):
         "the Python number given to '%(spelled)s' changes every step and is built into the graph%(where)s: each new"
         " value compiles the step again; hold it in a device tensor (for an index: index_select, index_copy)"
     )
-    listens = (Changing,)
+    subscribes = (Changing,)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ class ChangingShape(Rule):
         "the Python number given to '%(spelled)s' changes every step and sets a shape%(where)s: each new value compiles"
         " the step again; keep the size fixed and mask, with the length in a device tensor"
     )
-    listens = (Changing,)
+    subscribes = (Changing,)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ class DataDependentShape(Rule):
         "the shape of the result of '%(spelled)s' depends on values%(where)s: the graph is executed to find it, and"
         " compiled again when it changes; keep the shape fixed, with torch.where, masked_fill or a weight of zero"
     )
-    listens = (DataShape,)
+    subscribes = (DataShape,)
     costs = (Counter.COMPILES, Counter.EXECUTIONS, Counter.READS)
 
     def check(self, event: Event) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Instance, Place
+from xla_lint.program.domain.values import Instance, Location
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
@@ -53,10 +53,10 @@ class DynamicGenerate(Rule):
         "generate uses a cache that grows%(where)s: every token has a new shape and is compiled again; pass"
         ' cache_implementation="static", and pad the prompts to one length'
     )
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Generation by a model."""
         return call == "transformers.PreTrainedModel.generate"
 
@@ -65,7 +65,7 @@ class DynamicGenerate(Rule):
         if not isinstance(event, LibraryCall):
             return
         model, cache = event.receiver, event.kwargs.get("cache_implementation")
-        if not isinstance(model, Instance) or model.place is not Place.DEVICE:
+        if not isinstance(model, Instance) or model.place is not Location.DEVICE:
             return
         elsewhere = event.argument(1, "generation_config"), event.kwargs.get("past_key_values")
         if event.unpacked and "**" not in event.kwargs:
@@ -77,5 +77,5 @@ class DynamicGenerate(Rule):
             return
         if not given(cache) or constant(cache) in GROWING_CACHES:
             yield self.finding(
-                event.node, Confidence.HIGH if model.sure else Confidence.INFERENCE, where=where(event.context)
+                event.node, Confidence.HIGH if model.certain else Confidence.INFERENCE, where=where(event.context)
             )

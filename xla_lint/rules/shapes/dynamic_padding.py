@@ -67,11 +67,11 @@ class DynamicPadding(Rule):
     number = "9721"
     severity = Severity.WARNING
     message = "'%(call)s' %(does)s%(where)s: the step is compiled again for every new length%(bound)s; %(advice)s"
-    listens = (LibraryCall, HandPadding)
+    subscribes = (LibraryCall, HandPadding)
     costs = (Counter.COMPILES,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Whatever pads."""
         return call == PAD_SEQUENCE or call in SIGNATURES
 

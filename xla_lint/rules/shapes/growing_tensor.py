@@ -45,7 +45,7 @@ class GrowingTensor(Rule):
         "'%(what)s' grows by concatenation%(where)s: every step has a new shape and is compiled again; write into a"
         " tensor of full size with index_copy, or collect in a Python list and concatenate after the loop"
     )
-    listens = (Growing,)
+    subscribes = (Growing,)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:

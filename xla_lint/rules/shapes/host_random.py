@@ -48,7 +48,7 @@ class HostRandom(Rule):
         "a random number drawn on the host decides this %(spelled)s%(where)s: each outcome is a graph of its own,"
         " compiled when it first occurs; draw on the device, and choose with torch.where"
     )
-    listens = (HostChoice,)
+    subscribes = (HostChoice,)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:

@@ -46,10 +46,10 @@ class IncompletePadding(Rule):
     number = "9722"
     severity = Severity.WARNING
     message = 'padding="max_length" may not give one length%(where)s: %(problem)s; add %(missing)s'
-    listens = (LibraryCall,)
+    subscribes = (LibraryCall,)
 
     @classmethod
-    def hears(cls, call: str) -> bool:
+    def is_of_interest(cls, call: str) -> bool:
         """Whatever pads."""
         return call in SIGNATURES
 

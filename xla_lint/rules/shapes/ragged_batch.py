@@ -47,7 +47,7 @@ class RaggedBatch(Rule):
         "the last batch of this DataLoader, which feeds %(feeds)s, %(may)s smaller than the others (%(why)s): the step"
         " is compiled once more for it; pass drop_last=True, or pad the last batch"
     )
-    listens = (LoaderBuilt,)
+    subscribes = (LoaderBuilt,)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:

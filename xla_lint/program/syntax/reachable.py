@@ -49,7 +49,7 @@ class Spot:
     guards: Guards
 
 
-class LiveCode:
+class ReachableCode:
     """A walk over what `speaking` picks of a module.
 
     `spots` lists the imports, names, attributes, calls and assignments on its way, in source order.

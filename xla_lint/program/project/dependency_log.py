@@ -13,19 +13,19 @@ Question = tuple[str, str]
 """What was asked, and of which path."""
 Answer = Any
 """Of the kinds that JSON knows."""
-Reads = dict[Question, Answer]
+Dependencies = dict[Question, Answer]
 
 
-class Recorder:
+class DependencyLog:
     """Notes questions and answers for whoever records at the time, and for those who did around it."""
 
     def __init__(self) -> None:
-        self._open: list[Reads] = []
+        self._open: list[Dependencies] = []
 
     @contextmanager
-    def recording(self) -> Iterator[Reads]:
+    def recording(self) -> Iterator[Dependencies]:
         """Give the questions that are asked meanwhile, and their answers."""
-        reads: Reads = {}
+        reads: Dependencies = {}
         self._open.append(reads)
         try:
             yield reads

@@ -50,7 +50,7 @@ class Stamp(NamedTuple):
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-class Outline(NamedTuple):
+class FileSummary(NamedTuple):
     """What the project needs to know of a file before any is parsed."""
 
     stamp: Stamp | None

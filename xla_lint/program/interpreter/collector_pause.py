@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def collected_afterwards() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Let no collection run for a while: the first one after it then finds what died in between still young.
 
     A collection on the way would keep what it finds for later ones, each of which looks at everything that the caller

@@ -21,18 +21,18 @@ stacks_of = attrgetter(*STACKS)
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InternalError:
     """An error inside the engine, and the function or statement that it was busy with."""
 
     error: Exception
     node: nodes.NodeNG
 
 
-class Containment(AbstractContextManager["Containment"]):
+class Contained(AbstractContextManager["Contained"]):
     """A context that no error of our own leaves: it is added to the faults, and `failed` tells so."""
 
-    def __init__(self, faults: list[Fault], node: nodes.NodeNG) -> None:
-        self.faults = faults
+    def __init__(self, errors: list[InternalError], node: nodes.NodeNG) -> None:
+        self.errors = errors
         self.node = node
         self.failed = False
 
@@ -42,11 +42,11 @@ class Containment(AbstractContextManager["Containment"]):
         """Keep an error; an interruption passes."""
         self.failed = isinstance(error, Exception)
         if isinstance(error, Exception):
-            self.faults.append(Fault(error, self.node))
+            self.errors.append(InternalError(error, self.node))
         return self.failed
 
 
-class Boundary(Containment):
+class Boundary(Contained):
     """The same around what the machine does: it then stands where it stood before.
 
     What the failed code changed on shared objects may have happened or not. The loops that it was in are as good as
@@ -55,9 +55,9 @@ class Boundary(Containment):
     """
 
     def __init__(self, machine: Calls, node: nodes.NodeNG) -> None:
-        super().__init__(machine.faults, node)
+        super().__init__(machine.errors, node)
         self.machine = machine
-        self.mark = machine.store.mark()
+        self.mark = machine.heap.mark()
         self.env = machine.here.env
         self.frame = machine.frame
         self.place = place_of(machine)
@@ -74,5 +74,5 @@ class Boundary(Containment):
         for name, value in zip((*PLACE, *STACKS), (*self.place, *self.stacks), strict=True):
             setattr(machine, name, value)
         machine.here.env = self.env
-        machine.store.merge({}, machine.store.take_back(self.mark))
+        machine.heap.merge({}, machine.heap.take_back(self.mark))
         return True
