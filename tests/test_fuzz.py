@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.grammar import programs
 from tests.transforms import findings_of, padded, reformatted, renamed, restored, signatures, wrapped
-from xla_lint.program.interpreter.flow import Flow
+from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.project.source import decode, read
 
 ROOT = Path(__file__).parent
@@ -47,16 +47,16 @@ def compiles(source: str) -> bool:
 def _bounded() -> Iterable[None]:
     """Count the statements that are interpreted, and stop where there are too many."""
     with pytest.MonkeyPatch.context() as patch:
-        run = Flow.run
+        run = Interpreter.run
         counts: Counter[int] = Counter()
 
-        def counted(machine: Flow, body: Iterable[nodes.NodeNG]) -> None:
+        def counted(machine: Interpreter, body: Iterable[nodes.NodeNG]) -> None:
             statements = list(body)
             counts[id(machine)] += len(statements)
             assert counts[id(machine)] < MOST_STATEMENTS
             run(machine, statements)
 
-        patch.setattr(Flow, "run", counted)
+        patch.setattr(Interpreter, "run", counted)
         yield
 
 

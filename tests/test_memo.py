@@ -6,7 +6,7 @@ import pytest
 
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.values import UNKNOWN, Sequence
-from xla_lint.program.interpreter.memo import fingerprint
+from xla_lint.program.machine.memo import fingerprint
 
 
 @pytest.mark.parametrize("items", [None, [UNKNOWN], [UNKNOWN] * 9])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.interpreter.analysis import Program, analyse
-from xla_lint.program.interpreter.internal_errors import InternalError
+from xla_lint.program.machine.internal_errors import InternalError
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, Scope, Version, domains, target_version
 from xla_lint.rules import all_rules, listeners

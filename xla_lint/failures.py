@@ -11,7 +11,7 @@ from astroid import nodes
 
 from xla_lint import __version__, engine
 from xla_lint.program.interpreter.collector_pause import collector_paused
-from xla_lint.program.interpreter.internal_errors import InternalError
+from xla_lint.program.machine.internal_errors import InternalError
 from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:

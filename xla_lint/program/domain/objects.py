@@ -173,3 +173,13 @@ def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
     else:
         return False
     return any(differs_between_replicas(item, depth - 1) for item in inner)
+
+
+def member_of(cls: Class | None, name: str) -> Value | None:
+    """A member of a class or of its bases in the project; None where no class in sight defines it."""
+    if cls is None:
+        return None
+    if name in cls.members or not cls.bases:
+        return cls.members.get(name)
+    classes = (base for base in lineage(cls) if isinstance(base, Class))
+    return next((base.members[name] for base in classes if name in base.members), None)

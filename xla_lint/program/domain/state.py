@@ -144,6 +144,14 @@ def meet_all(states: Iterable[State | None], *, ranked: bool = False) -> State |
     return result
 
 
+@dataclass(slots=True)
+class Exits:
+    """The states in which a loop's body was left early."""
+
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+
+
 @dataclass(slots=True, eq=False)
 class Frame:
     """One activation of a function, or a module's top level."""
@@ -167,6 +175,10 @@ class Frame:
     """What runs at each `yield` of a context manager: the body of the `with` statement."""
     consumer: Loop | None = None
     """The loop that iterates this generator."""
+    exits: list[Exits] = field(default_factory=list)
+    """How the bodies of the loops around were left so far, the innermost loop's last."""
+    defining: Class | None = None
+    """The class whose body runs in it."""
     outside: dict[str, Frame] = field(default_factory=dict)
     """The names declared `global` or `nonlocal`, with the frame that holds each."""
 

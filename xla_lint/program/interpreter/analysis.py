@@ -11,7 +11,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.objects import bound_to, is_model, library_base
+from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.values import (
@@ -27,14 +27,15 @@ from xla_lint.program.domain.values import (
     Text,
     Value,
 )
-from xla_lint.program.interpreter.flow import Flow
-from xla_lint.program.interpreter.internal_errors import Boundary, Contained
+from xla_lint.program.interpreter.interpreter import Interpreter
+from xla_lint.program.interpreter.statements import run_definitions
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.library.registry import is_device
 from xla_lint.program.library.xla import DEVICES
-from xla_lint.program.machine.machine import CONSTRUCTORS, MODULE
+from xla_lint.program.machine.internal_errors import Boundary, Contained
+from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, of_xla, runs_on_xla
 from xla_lint.program.syntax.api_uses import api_uses
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.interpreter.internal_errors import InternalError
+    from xla_lint.program.machine.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
     from xla_lint.program.syntax.uses import Use
 
@@ -144,12 +145,12 @@ def run_program(entry: nodes.Module, project: Project, target: Version, reached:
     """
     path = project.file_of(entry)
     assumed = runs_on_xla(entry) or (path is not None and project.is_launched(path))
-    machine = Flow(entry, project, target, BUDGET, assume_device=assumed)
+    machine = Interpreter(entry, project, target, BUDGET, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
-    machine.run_definitions(entry.body)
+    run_definitions(machine, entry.body)
     machine.without_caller = True
     Roots(machine, reached or Reached()).run()
-    loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
+    loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_table.contexts()]
     for event in loops:
         event.loop.settle()
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
@@ -217,7 +218,7 @@ def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
 class Roots:
     """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
 
-    def __init__(self, machine: Flow, reached: Reached) -> None:
+    def __init__(self, machine: Interpreter, reached: Reached) -> None:
         self.machine = machine
         self.reached = reached
         self.instances: dict[nodes.NodeNG, Instance] = {}
@@ -229,8 +230,8 @@ class Roots:
     def run(self) -> None:
         """Run every function that was not run yet, callers before callees where that can be told."""
         machine = self.machine
-        if machine.state is None:
-            machine.state = State(machine.globals.env, frozenset(), frozenset({1}))
+        if machine.at.state is None:
+            machine.at.state = State(machine.globals.env, frozenset(), frozenset({1}))
         machine.globals.env = machine.here.env
         self.touched = machine.here.touched
         self.device = machine.default_device
@@ -312,40 +313,30 @@ class Roots:
         machine = self.machine
         if machine.budget <= 0 or isinstance(function.node, nodes.Lambda):
             return
-        machine.state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
-        machine.frame = machine.globals
+        state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
+        machine.at = Position(machine.globals, state)
         machine.default_device = self.device
         with Boundary(machine, function.node):
             self._start(function, form)
 
     def _start(self, function: Function, form: Form | None) -> None:
-        machine = self.machine
+        machine, at = self.machine, self.machine.at
         target = function
         if function.owner is not None and not function.static:
             target = bound_to(function, function.owner if function.bound_class else self._instance(function.owner))
         bound = self._parameters(target, form)
-        loop = machine.loop_at(function.node, form, function.name) if form is not None else None
-        if loop is not None:
-            machine.loops.append(loop)
-        before, machine.in_forward = machine.in_forward, form is Form.FORWARD
-        machine.replicated = function.name == ENTRY and function.owner is None
-        if machine.replicated and function.node.args.args:
+        if form is not None:
+            at.loops = (machine.loop_table.loop(function.node, function.name, at, form),)
+        at.in_forward = form is Form.FORWARD
+        at.replicated = function.name == ENTRY and function.owner is None
+        if at.replicated and function.node.args.args:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1
-        machine.entry = self.entries
-        if function.node in machine.index.generators:
-            before_callback, machine.callback = machine.callback, True
-            machine.activate(target, bound)
-            machine.callback = before_callback
-        else:
-            callback = machine.callback
-            machine.callback = is_callback(function)
-            returned, _ = machine.activate(target, bound)
+        at.entry_point = self.entries
+        at.callback = is_callback(function) or function.node in machine.index.generators
+        returned, _ = machine.activate(target, bound)
+        if function.node not in machine.index.generators:
             report_outdated(machine, returned)
-            machine.callback = callback
-        machine.in_forward = before
-        if loop is not None:
-            machine.loops.pop()
 
     def _instance(self, cls: Class) -> Instance:
         """An instance of a class whose constructor has no caller in sight."""
@@ -357,12 +348,11 @@ class Roots:
                 cls, library_base(cls), place=Location.DEVICE if model else Location.UNKNOWN, model=model, certain=False
             )
             self.instances[cls.node] = found
-            init = machine.member(cls, "__init__")
+            init = member_of(cls, "__init__")
             if isinstance(init, Function):
                 bound = bound_to(init, found)
-                entry, machine.entry = machine.entry, CONSTRUCTORS
-                machine.activate(bound, self._parameters(bound, None))
-                machine.entry = entry
+                with machine.elsewhere(entry_point=CONSTRUCTORS):
+                    machine.activate(bound, self._parameters(bound, None))
             if model:
                 place_model(machine, found, Location.DEVICE, certain=False)
         return found

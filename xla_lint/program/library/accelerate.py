@@ -32,7 +32,8 @@ from xla_lint.program.library.optimizers import clip, reduce
 from xla_lint.program.library.registry import function, objects
 
 if TYPE_CHECKING:
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 ACCELERATOR = "accelerate.Accelerator"
 OPTIMIZERS = "*optimizers"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.objects import AUTOGRAD_FUNCTION, library_base
+from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.objects import AUTOGRAD_FUNCTION, library_base, member_of
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -19,7 +20,8 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.library.registry import methods_of, objects
-from xla_lint.program.machine.machine import CONSTRUCTORS, MODULE, Arguments, device_tensors
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.position import CONSTRUCTORS, MODULE
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -34,11 +36,11 @@ SAVED = "saved_tensors"
 def class_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """`Fn.apply(x)` runs `forward` without gradients, and `backward` with the backward pass."""
     assert isinstance(receiver, Class)
-    forward, backward = machine.member(receiver, "forward"), machine.member(receiver, "backward")
+    forward, backward = member_of(receiver, "forward"), member_of(receiver, "backward")
     if name != "apply" or library_base(receiver) != AUTOGRAD_FUNCTION or not isinstance(forward, Function):
         return None
     context = Instance(None, CONTEXT, node=arguments.node)
-    setup = machine.member(receiver, "setup_context")
+    setup = member_of(receiver, "setup_context")
     first = [] if isinstance(setup, Function) else [context]
     given = Arguments(arguments.node, [*first, *arguments.positional], arguments.keywords, arguments.unpacked)
     result = machine.call(replace(forward, no_grad=True), given)
@@ -50,7 +52,7 @@ def class_method(machine: Machine, receiver: Value, name: str, arguments: Argume
     if made and isinstance(backward, Function):
         several = isinstance(result, Sequence) and result.items is not None
         count = len(result.items or ()) if several and isinstance(result, Sequence) else 1
-        note(machine, backward, GradientHook(backward, (context,), count, made[0].certain, machine.entry))
+        note(machine, backward, GradientHook(backward, (context,), count, made[0].certain, machine.at.entry_point))
     return with_history(result)
 
 
@@ -77,7 +79,7 @@ def register(machine: Machine, tensor: Tensor, name: str, arguments: Arguments) 
     function = arguments.get(0, "hook")
     if isinstance(function, Function) and tensor.place is Location.DEVICE:
         first, gradients = ((), 1) if name == "register_hook" else ((tensor,), 0)
-        note(machine, function, GradientHook(function, first, gradients, tensor.certain, machine.entry))
+        note(machine, function, GradientHook(function, first, gradients, tensor.certain, machine.at.entry_point))
     else:
         machine.hand_over(arguments)
     return UNKNOWN
@@ -91,6 +93,6 @@ def note(machine: Machine, function: Function, hook: GradientHook) -> None:
 def run_hooks(machine: Machine, node: nodes.NodeNG) -> None:
     """Run what was registered before, by what may run before this."""
     for hook in list(machine.gradient_hooks.values()):
-        if hook.entry in (MODULE, CONSTRUCTORS, machine.entry):
+        if hook.entry in (MODULE, CONSTRUCTORS, machine.at.entry_point):
             gradients = [machine.tensor(node, Location.DEVICE, certain=hook.certain) for _ in range(hook.gradients)]
             machine.call(hook.function, Arguments(node, [*hook.first, *gradients]))

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import Super, differs_between_replicas, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -40,7 +41,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.registry import function, methods_of
-from xla_lint.program.machine.machine import Arguments, device_tensors
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -256,7 +257,7 @@ def order(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return Sequence(None, element)
     if len(values) == 1:
         item = machine.iterate(values[0], None, arguments.node)
-        repeated = bool(machine.loops) or machine.callback
+        repeated = bool(machine.loops) or machine.at.callback
         if spelled == "max" and repeated and isinstance(item, Number) and Trait.SHAPE in item.traits:
             return Number(None, item.loops, item.traits | {Trait.LONGEST})
         return item
@@ -387,8 +388,8 @@ def set_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 @function("builtins.super")
 def parent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The next class in line."""
-    owner = machine.frame.owner
-    function_ = machine.frame.function
+    owner = machine.at.frame.owner
+    function_ = machine.at.frame.function
     receiver = function_.receiver if function_ is not None else None
     if owner is None or receiver is None:
         return UNKNOWN

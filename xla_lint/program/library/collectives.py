@@ -10,7 +10,8 @@ from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
 
 if TYPE_CHECKING:
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 XM = "torch_xla.core.xla_model."
 DIST = "torch.distributed."

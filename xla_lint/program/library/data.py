@@ -8,7 +8,7 @@ from astroid import nodes
 
 from xla_lint.knowledge.datasets import ROWS
 from xla_lint.program.domain.events import LoaderBuilt
-from xla_lint.program.domain.objects import bound_to
+from xla_lint.program.domain.objects import bound_to, member_of
 from xla_lint.program.domain.values import (
     MATERIALISED,
     NO_PARTS,
@@ -32,7 +32,7 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.library.builtin import bar_method, length
 from xla_lint.program.library.registry import function, methods_of, objects
-from xla_lint.program.machine.machine import Arguments
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -65,7 +65,7 @@ def build_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         shuffle=arguments.get(2, "shuffle"),
         workers=arguments.get(5, "num_workers"),
         unpacked=arguments.unpacked,
-        made=tuple(machine.loops),
+        made=machine.loops,
     )
     machine.emit(LoaderBuilt(arguments.node, machine.context, loader))
     return loader
@@ -85,7 +85,7 @@ def is_endless(machine: Machine, dataset: Value, arguments: Arguments) -> bool:
     """True where a batch sampler decides what a batch is, or where the dataset yields rows for ever."""
     if "batch_sampler" in arguments.keywords:
         return True
-    method = machine.member(dataset.cls, "__iter__") if isinstance(dataset, Instance) else None
+    method = member_of(dataset.cls, "__iter__") if isinstance(dataset, Instance) else None
     loops = method.node.nodes_of_class(nodes.While) if isinstance(method, Function) else ()
     return any(isinstance(loop.test, nodes.Const) and loop.test.value for loop in loops)
 
@@ -106,16 +106,14 @@ def batch_of(machine: Machine, dataset: Value, collate: Value | None, arguments:
         for option in options(collate):
             callee = option
             if isinstance(option, Instance) and option.cls is not None:
-                member = machine.member(option.cls, "__call__")
+                member = member_of(option.cls, "__call__")
                 callee = member if isinstance(member, Function) else UNKNOWN
                 if isinstance(callee, Function):
                     callee = bound_to(callee, option)
             if isinstance(callee, Function) or (isinstance(callee, Instance) and callee.library == "functools.partial"):
-                before, machine.callback = machine.callback, True
-                loops, machine.loops = machine.loops, []
-                row = row_of(machine, dataset, arguments.node)
-                result = machine.call(callee, Arguments(arguments.node, [Sequence(None, row)]))
-                machine.callback, machine.loops = before, loops
+                with machine.elsewhere(loops=(), callback=True):
+                    row = row_of(machine, dataset, arguments.node)
+                    result = machine.call(callee, Arguments(arguments.node, [Sequence(None, row)]))
                 return on_host(result)
         return UNKNOWN
     return on_host(row_of(machine, dataset, arguments.node), stacked=True)
@@ -130,18 +128,14 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
         if isinstance(tensors, Sequence) and tensors.items is not None:
             return Sequence([Tensor(Location.HOST) for _ in tensors.items], Tensor(Location.HOST), True)
         if dataset.cls is not None:
-            method = machine.member(dataset.cls, "__getitem__")
+            method = member_of(dataset.cls, "__getitem__")
             if isinstance(method, Function):
-                loops, machine.loops = machine.loops, []
-                result = machine.call(bound_to(method, dataset), Arguments(node, [NUMBER]))
-                machine.loops = loops
-                return result
-            method = machine.member(dataset.cls, "__iter__")
+                with machine.elsewhere(loops=()):
+                    return machine.call(bound_to(method, dataset), Arguments(node, [NUMBER]))
+            method = member_of(dataset.cls, "__iter__")
             if isinstance(method, Function):
-                loops, machine.loops = machine.loops, []
-                result = machine.iterate(dataset, None, node)
-                machine.loops = loops
-                return result
+                with machine.elsewhere(loops=()):
+                    return machine.iterate(dataset, None, node)
         inner = dataset.attributes.get("*source")
         return row_of(machine, inner, node) if inner is not None else UNKNOWN
     if isinstance(dataset, (Sequence, Tensor)):
@@ -204,7 +198,7 @@ def wrap_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     wrapped = [wrap(o, arguments.node) for o in given if isinstance(o, Loader)] or [wrap(given[0], arguments.node)]
     for loader in wrapped:
         loader.single = not dotted.endswith(".MpDeviceLoader")
-        loader.made = tuple(machine.loops)
+        loader.made = machine.loops
     return join_all(wrapped)
 
 

@@ -25,7 +25,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.library.builtin import bar_method
 from xla_lint.program.library.networks import model_method
 from xla_lint.program.library.registry import function, objects
-from xla_lint.program.machine.machine import Arguments
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine

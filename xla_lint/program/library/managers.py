@@ -26,19 +26,19 @@ def enter(machine: Machine, manager: Value, body: Callable[[Value], None], node:
         around = machine.here.device
         machine.here.device = next((device for device in devices if device.place is Location.DEVICE), devices[0])
         body(manager)
-        if machine.state is not None:
-            machine.state.device = around
+        if machine.at.state is not None:
+            machine.at.state.device = around
     elif library in WITHOUT_GRADIENTS:
         before = machine.here.grad
         machine.here.grad = False
         body(UNKNOWN)
-        if machine.state is not None:
-            machine.state.grad = before
+        if machine.at.state is not None:
+            machine.at.state.grad = before
     elif library in BARRIERS_AT_EXIT:
         if library == "torch_xla.step":
             machine.barrier(node, "torch_xla.step", silent=True)
         body(UNKNOWN)
-        if machine.state is not None:
+        if machine.at.state is not None:
             machine.barrier(node, library.replace("torch_xla.debug.profiler", "xp"), silent=True)
     elif isinstance(manager, Instance) and library == "torch.autocast":
         context, recorded = machine.context, machine.operations

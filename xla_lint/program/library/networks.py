@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import How, Transfer
+from xla_lint.program.domain.locations import device_tensors, location_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -43,7 +44,7 @@ from xla_lint.program.library.optimizers import (
 )
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.torch_functions import compute
-from xla_lint.program.machine.machine import Arguments, device_tensors, place_of
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -164,7 +165,7 @@ def utility(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         )
     if dotted.endswith(("pad_sequence", "pack_sequence", "pad_packed_sequence", "pack_padded_sequence")):
         tensors = list(tensors_in(arguments.get(0) or NONE))
-        return machine.tensor(arguments.node, place_of(tensors) if tensors else Location.UNKNOWN)
+        return machine.tensor(arguments.node, location_of(tensors) if tensors else Location.UNKNOWN)
     if "parametrizations" in dotted or dotted.endswith(("weight_norm", "spectral_norm")):
         return arguments.get(0) or UNKNOWN
     return UNKNOWN
@@ -173,7 +174,7 @@ def utility(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def parameters_place(value: Value | None) -> Location:
     """Where parameters live, given in any way that optimizers take."""
     tensors = list(parameters_in(value))
-    return place_of(tensors) if tensors else Location.UNKNOWN
+    return location_of(tensors) if tensors else Location.UNKNOWN
 
 
 def register_hook(machine: Machine, model: Instance, arguments: Arguments) -> Value:
@@ -310,14 +311,14 @@ def set_mode(machine: Machine, model: Instance, mode: Value, depth: int = DEPTH)
 def run_model(machine: Machine, model: Instance, arguments: Arguments) -> Value:
     """The output of a model whose `forward` is not in sight: tensors, on the device if an input or the model is."""
     tensors = [t for value in arguments.values() for t in tensors_in(value, 2)]
-    place = place_of(tensors) if tensors else Location.UNKNOWN
+    place = location_of(tensors) if tensors else Location.UNKNOWN
     if place is Location.UNKNOWN and model.place is not Location.UNKNOWN:
         place = model.place
     on_host = bool(tensors) and all(t.place is Location.HOST and t.certain for t in tensors)
     if model.place is Location.DEVICE and not (is_assumed(model) and on_host):
         place = Location.DEVICE
     if place is Location.DEVICE:
-        if not machine.in_forward:
+        if not machine.at.in_forward:
             machine.forward(arguments.node, model)
         if model.library == "torch.compile":
             machine.barrier(arguments.node, "torch.compile", silent=True)
@@ -349,11 +350,10 @@ def chain_of(model: Instance) -> list[Instance]:
 
 def run_chain(machine: Machine, chain: list[Instance], arguments: Arguments) -> Value:
     """The output of modules of which each takes what the one before gives."""
-    before, machine.in_forward = machine.in_forward, True
     given = arguments
-    for module in chain:
-        given = Arguments(arguments.node, [machine.call_instance(module, given)])
-    machine.in_forward = before
+    with machine.elsewhere(in_forward=True):
+        for module in chain:
+            given = Arguments(arguments.node, [machine.call_instance(module, given)])
     return given.positional[0]
 
 

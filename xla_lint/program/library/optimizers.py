@@ -26,7 +26,8 @@ from xla_lint.program.domain.values import (
     join_all,
     options,
 )
-from xla_lint.program.machine.machine import CONSTRUCTORS, Arguments
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.position import CONSTRUCTORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,7 @@ def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
 
 def parameter_of(machine: Machine, model: Instance) -> Tensor:
     """Any parameter of a model."""
-    origins = frozenset(Origin(part, len(part.moves), machine.entry) for part in parts_of(model))
+    origins = frozenset(Origin(part, len(part.moves), machine.at.entry_point) for part in parts_of(model))
     return Tensor(model.place, certain=model.certain, owner=model, origins=origins)
 
 
@@ -114,7 +115,9 @@ def move_parameters(machine: Machine, model: Instance, place: Location, node: no
         return
     for part in parts_of(model):
         if replaces(part, place):
-            machine.heap.assign(part, "moves", (*part.moves, Move(int(node.lineno or 0), place, machine.entry)))
+            machine.heap.assign(
+                part, "moves", (*part.moves, Move(int(node.lineno or 0), place, machine.at.entry_point))
+            )
 
 
 def replaces(model: Instance, place: Location) -> bool:
@@ -192,7 +195,7 @@ def outdating(machine: Machine, origin: Origin) -> Move | None:
     """
     for move in origin.model.moves[origin.moves :]:
         after = origin.entry in (move.entry, CONSTRUCTORS)
-        if after and (move.place is Location.DEVICE or move.entry == machine.entry):
+        if after and (move.place is Location.DEVICE or move.entry == machine.at.entry_point):
             return move
     return None
 

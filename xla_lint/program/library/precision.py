@@ -23,7 +23,8 @@ from xla_lint.program.library.optimizers import clip, step
 from xla_lint.program.library.registry import function, objects
 
 if TYPE_CHECKING:
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 AUTOCAST = "torch.autocast"
 CUDA_AUTOCAST = "torch.cuda.amp.autocast"

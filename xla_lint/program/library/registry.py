@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from xla_lint.knowledge.runtime_calls import initialises
 from xla_lint.program.domain.events import Backward, LibraryCall
+from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -22,14 +23,14 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.managers import enter
-from xla_lint.program.machine.machine import device_tensors
 from xla_lint.program.syntax.names import is_foreign
 
 if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 T = TypeVar("T")
 Handler = Callable[["Machine", str, "Arguments"], Value]

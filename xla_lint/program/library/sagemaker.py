@@ -8,7 +8,8 @@ from xla_lint.program.domain.values import Instance, Value
 from xla_lint.program.library.registry import function
 
 if TYPE_CHECKING:
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 
 @function(

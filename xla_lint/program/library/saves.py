@@ -8,10 +8,11 @@ from xla_lint.program.domain.contents import place_in
 from xla_lint.program.domain.events import Save
 from xla_lint.program.domain.values import NONE, UNKNOWN, Value, tensors_in
 from xla_lint.program.library.registry import function
-from xla_lint.program.machine.machine import source_of
+from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 SAVES = {
     "torch.save": ("torch.save", "obj"),

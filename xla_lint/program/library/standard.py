@@ -31,7 +31,7 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import function, methods_of, objects
-from xla_lint.program.machine.machine import Arguments
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -177,7 +177,7 @@ def named_tuple(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         fields = spec.const.replace(",", " ").split()
     elif isinstance(spec, Sequence) and spec.items is not None:
         fields = [item.const for item in spec.items if isinstance(item, Text) and item.const is not None]
-    return Class(arguments.node, machine.frame, [], {}, fields)
+    return Class(arguments.node, machine.at.frame, [], {}, fields)
 
 
 @function("types.SimpleNamespace", "argparse.Namespace")

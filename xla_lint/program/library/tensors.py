@@ -21,6 +21,7 @@ from xla_lint.knowledge.operations import (
     UNDIFFERENTIABLE,
 )
 from xla_lint.program.domain.events import Backward, DataShape, How, Transfer
+from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import model_on_device
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
@@ -42,15 +43,17 @@ from xla_lint.program.domain.values import (
     Tensor,
     Value,
 )
+from xla_lint.program.interpreter.costs import report_changing, report_padding
 from xla_lint.program.library import autograd
 from xla_lint.program.library.builtin import data_number
 from xla_lint.program.library.registry import methods_of, place_named
 from xla_lint.program.library.standard import drawn
-from xla_lint.program.machine.machine import device_tensors
+from xla_lint.program.machine.host_parts import use_on_host, want_on_device
 from xla_lint.program.syntax.uses import MODEL_METHODS
 
 if TYPE_CHECKING:
-    from xla_lint.program.machine.machine import Arguments, Machine
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
 
 NOT_SIZES = frozenset({"value", "fill_value", "mode", "dtype", "device", "input"})
 """Keywords of operations that take sizes which are no sizes themselves."""
@@ -87,7 +90,7 @@ def tensor_method(machine: Machine, receiver: Value, name: str, arguments: Argum
         forced = arguments.keywords.get("force")
         if isinstance(forced, Number) and forced.const:
             machine.read(node, subject, receiver, How.VALUE, ".numpy(force=True)", materialises=True)
-        machine.use_on_host(receiver)
+        use_on_host(machine, receiver)
         return UNKNOWN
     if name in ("to", "type", "xpu", "cuda"):
         return move(machine, receiver, name, arguments)
@@ -121,7 +124,7 @@ def operation(
     if (plain in DATA_SHAPES or is_data_shaped(plain, numbers, arguments)) and on_device:
         machine.emit(DataShape(node, machine.context, f"{plain}()"))
     if plain in ("pad", "new_zeros", "new_full", "new_ones"):
-        any(machine.padding(node, f"{plain}()", number) for number in numbers[:1])
+        any(report_padding(machine, node, f"{plain}()", number) for number in numbers[:1])
     if on_device:
         _report_numbers(machine, plain, numbers, arguments)
         if plain == "copy" and receiver is not None and receiver.place is Location.HOST:
@@ -167,12 +170,12 @@ def _report_numbers(machine: Machine, name: str, numbers: list[Value], arguments
         length = arguments.keywords.get("length", numbers[2] if len(numbers) > 2 else None)
         for number in given:
             shape = name == "narrow" and number is length
-            if machine.changing(call, f"{name}()", number, shape=shape):
+            if report_changing(machine, call, f"{name}()", number, shape=shape):
                 return
     elif name in SIZES_FROM_ARGUMENTS:
         sizes = numbers[:1] if name in ("new_full", "pad", "one_hot", "topk") else numbers
         for number in (*sizes, *(value for key, value in arguments.keywords.items() if key not in NOT_SIZES)):
-            if machine.changing(call, f"{name}()", number, shape=True):
+            if report_changing(machine, call, f"{name}()", number, shape=True):
                 return
 
 
@@ -246,7 +249,7 @@ def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) ->
         certain = receiver.certain and not (isinstance(target, Device) and not target.certain)
         if machine.loops and receiver.place is not Location.DEVICE and receiver.made is None:
             machine.loops[-1].moved = True
-            machine.want_on_device(receiver)
+            want_on_device(machine, receiver)
         return receiver.like(
             place=Location.DEVICE, recorded_in=MATERIALISED, certain=certain, kind=kind, made=None, parts=NO_PARTS
         )
@@ -256,7 +259,7 @@ def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) ->
 def backward(machine: Machine, receiver: Tensor, arguments: Arguments) -> Value:
     """The backward pass: it uses up the history of running totals, and makes a loop a training loop."""
     machine.emit(Backward(arguments.node, machine.context, receiver))
-    machine.spent |= set(receiver.sites)
+    machine.growth.spent |= set(receiver.sites)
     if receiver.place is Location.DEVICE:
         machine.backward(arguments.node)
         autograd.run_hooks(machine, arguments.node)

@@ -8,6 +8,7 @@ from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -28,10 +29,13 @@ from xla_lint.program.domain.values import (
     options,
     tensors_in,
 )
+from xla_lint.program.interpreter.costs import report_changing, report_padding
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
-from xla_lint.program.machine.machine import Arguments, device_tensors, source_of
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.growth import Concatenation
 from xla_lint.program.syntax.index import last_name
+from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,10 +196,10 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
         length = first_size([size]) if size is not None else length
     elif name in ("tensor", "as_tensor", "from_numpy"):
         return _from_values(machine, name, arguments, place)
-    any(machine.padding(node, f"{name}()", value) for value in sized(name, sizes))
+    any(report_padding(machine, node, f"{name}()", value) for value in sized(name, sizes))
     if place is Location.DEVICE:
         for value in sized(name, sizes):
-            if machine.changing(node, f"{name}()", value, shape=True):
+            if report_changing(machine, node, f"{name}()", value, shape=True):
                 break
             for tensor in device_tensors([value]):
                 if name not in ("full", "normal"):
@@ -284,10 +288,10 @@ def concatenate(machine: Machine, name: str, arguments: Arguments) -> Value:
     result = machine.derived(node, [parts], kind=tensors[0].kind if tensors else Kind.UNKNOWN, length=length)
     if machine.loops and items is not None and len(items) > 1 and result.place is Location.DEVICE:
         operands = [t for item in [*items, *reordered(machine, node)] for o in options(item) for t in tensors_in(o, 1)]
-        earlier = machine.concatenations.get(node)
+        earlier = machine.growth.concatenations.get(node)
         if earlier is not None:
-            operands = [*earlier[0], *operands]
-        machine.concatenations[node] = (operands, source_of(node), machine.context)
+            operands = [*earlier.operands, *operands]
+        machine.growth.concatenations[node] = Concatenation(tuple(operands), source_of(node), machine.context)
         result = result.like(sites=result.sites | {node})
     return result
 

@@ -28,7 +28,8 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.library.optimizers import reduce, step
 from xla_lint.program.library.registry import function, objects
-from xla_lint.program.machine.machine import Arguments, source_of
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -183,12 +184,9 @@ def launch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         touched = machine.here.touched
         extra = arguments.get(1, "args")
         items = extra.items if isinstance(extra, Sequence) and extra.items is not None else None
-        before, machine.replicated = machine.replicated, not is_alone(arguments)
-        machine.call(
-            target,
-            Arguments(arguments.node, [RANK, *(items or [])], unpacked=extra is not None and items is None),
-        )
-        machine.replicated = before
+        given = Arguments(arguments.node, [RANK, *(items or [])], unpacked=extra is not None and items is None)
+        with machine.elsewhere(replicated=not is_alone(arguments)):
+            machine.call(target, given)
         machine.here.touched = touched
     return NONE
 
@@ -211,7 +209,7 @@ def may_replicate(arguments: Arguments) -> bool:
 def join_replicas(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A process that joins others over XLA is one replica of several."""
     backend = arguments.get(0, "backend")
-    machine.replicated |= isinstance(backend, Text) and backend.const == "xla"
+    machine.at.replicated |= isinstance(backend, Text) and backend.const == "xla"
     return NONE
 
 
@@ -270,12 +268,10 @@ def materialised(value: Value) -> Value:
 def run_closure(machine: Machine, callback: Value | None, items: list[Value], node: nodes.NodeNG) -> None:
     """Run a step closure's body, after an imagined barrier."""
     for option in options(callback or NONE):
-        if not isinstance(option, Function) or option.node in machine.active:
+        if not isinstance(option, Function) or option.node in machine.at.active:
             continue
-        before, state, closure = machine.state, machine.here.fork(), machine.closure
-        machine.closure = True
+        state = machine.here.fork()
         state.epochs = frozenset({max(state.epochs) + 1_000_000})
         state.materialised = frozenset()
-        machine.state = state
-        machine.call(option, Arguments(node, items))
-        machine.state, machine.closure = before, closure
+        with machine.elsewhere(state=state, closure=True):
+            machine.call(option, Arguments(node, items))

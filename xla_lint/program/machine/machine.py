@@ -1,158 +1,171 @@
-"""The abstract machine: one point of the program, the loops and calls around it, and the events so far."""
+"""The contract: what a program's meaning may ask of the machine that runs it.
+
+What each kind of node and value means is told by handlers, in tables (`meanings`). Handlers know this class alone.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from astroid import nodes
 
 from xla_lint.program.domain.events import (
     Barrier,
-    CallSite,
     Collective,
     Condition,
     Constraint,
     Context,
     Event,
     Forward,
-    How,
-    Read,
     SplitStep,
 )
-from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
+from xla_lint.program.domain.locations import location_of
+from xla_lint.program.domain.loops import Cut, CutSite
 from xla_lint.program.domain.state import Frame, Gradients, Heap, Phase, State
 from xla_lint.program.domain.values import (
-    FETCHED,
     MATERIALISED,
     NO_PARTS,
+    NONE,
     UNKNOWN,
     Device,
     Location,
     Logger,
+    Method,
     Tensor,
-    Value,
     tensors_in,
 )
+from xla_lint.program.machine.growth import Growth
+from xla_lint.program.machine.loop_table import LoopTable
+from xla_lint.program.machine.meanings import ATTRIBUTES, CALLS, EXPRESSIONS, ITERATIONS, STATEMENTS, TARGETS
+from xla_lint.program.machine.memo import Memo
+from xla_lint.program.machine.position import Position
 from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
-from xla_lint.program.syntax.uses import Uses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from xla_lint.program.domain.values import Class, Function, GradientHook, Instance, Sequence
-    from xla_lint.program.interpreter.internal_errors import InternalError
-    from xla_lint.program.project.scope import Version
+    from astroid import nodes
 
-LONGEST_SOURCE = 48
-MODULE = 0
-CONSTRUCTORS = -1
-"""All constructors without a caller in sight: they run before any method of their object."""
-MOST_CALLS = 24
-"""How deep calls are followed."""
+    from xla_lint.program.domain.events import CallSite, How
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.values import Function, GradientHook, Imported, Instance, Sequence, Value
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.internal_errors import InternalError
+    from xla_lint.program.project.scope import Version
+    from xla_lint.program.syntax.uses import Uses
 
 
 class Machine(ABC):
-    """State and bookkeeping; what expressions, statements and calls mean is added by the subclasses."""
+    """One run of one program: where it stands, and what it has done so far."""
 
     def __init__(
         self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
     ) -> None:
         self.project = project
-        self.modules: dict[Path, Frame] = {}
-        """The modules of the project that were run, the entry among them."""
         self.target = target
         self.budget = budget
         """How many more function bodies may be run before calls are no longer followed."""
-        self.events: list[Event] = []
-        self.errors: list[InternalError] = []
-        self.heap = Heap()
-        self.globals = self.module_frame(module)
-        self.frame = self.globals
-        self.state: State | None = State(self.globals.env, frozenset(), frozenset({1}))
-        self.loops: list[Loop] = []
-        self.calls: list[CallSite] = []
-        self.active: list[nodes.NodeNG] = []
-        """The functions that are being run, outermost first."""
-        self.tests: list[int] = []
-        """For each test whose branch is being run, how many loops were around it."""
-        self.ran: set[nodes.NodeNG] = set()
-        """The statements that were run."""
-        self.catching = 0
-        """How many `try` statements with handlers are around."""
-        self.closure = False
-        self.callback = False
-        self.in_forward = False
-        """True while a module's `forward` runs."""
-        self.replicated = False
-        self.bindings = 0
-        """How many variables of the module were bound so far."""
-        self.without_caller = False
-        self.entry = MODULE
-        """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
-        """True while a function runs that has no caller in sight."""
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
-        self.default_device = Device(Location.HOST)
-        """Where `torch.set_default_device` puts what is made."""
-        self.operations = 0
-        """How many operations on the device were recorded so far."""
+        self.modules: dict[Path, Frame] = {}
+        """The modules of the project that were run, the entry among them."""
+        self.globals = self.module_frame(module)
+        self.at = Position(self.globals, State(self.globals.env, frozenset(), frozenset({1})))
+        self.heap = Heap()
+        self.loop_table = LoopTable()
+        self.events: list[Event] = []
+        self.errors: list[InternalError] = []
+        self.ran: set[nodes.NodeNG] = set()
+        """The statements that were run."""
         self.visited: set[nodes.NodeNG] = set()
         """The functions whose body was run at least once."""
+        self.bindings = 0
+        """How many variables of modules were bound so far."""
+        self.operations = 0
+        """How many operations on the device were recorded so far."""
+        self.without_caller = False
+        """True once functions are run that have no caller in sight."""
+        self.default_device = Device(Location.HOST)
+        """Where `torch.set_default_device` puts what is made."""
         self.root_logger = Logger(0)
         self.gradient_hooks: dict[nodes.NodeNG, GradientHook] = {}
         """What runs with the backward pass, by the node of the function."""
-        self.concatenations: dict[nodes.NodeNG, tuple[list[Tensor], str, Context]] = {}
-        """Each concatenation with a tensor that may come round again: its operands, its source, its context."""
-        self.totals: dict[nodes.NodeNG, tuple[nodes.NodeNG, tuple[Loop, ...], Context]] = {}
-        """Each running total of tensors with history: its target, the loops around it, its context."""
-        self.spent: set[nodes.NodeNG] = set()
-        """The running totals whose history `backward()` used up."""
+        self.growth = Growth()
+        self.memo = Memo()
+        self.handed: set[nodes.NodeNG] = set()
+        """The functions that were handed to code which cannot be seen, and run once for that."""
+        self.counters: dict[nodes.NodeNG, frozenset[str]] = {}
+        """The attributes that the methods of each class count up or down."""
         self._epochs = 1
         self._context: Context | None = None
-        self._loops: dict[tuple[Any, ...], Loop] = {}
-        self._stacks: dict[Loop, tuple[CallSite, ...]] = {}
 
-    # What the subclasses add.
+    # What nodes and values mean: told by the tables.
 
-    @abstractmethod
-    def evaluate(self, node: nodes.NodeNG) -> Value:
-        """The value of an expression."""
-
-    @abstractmethod
     def run(self, body: Iterable[nodes.NodeNG]) -> None:
         """Run statements until a path ends."""
+        for node in body:
+            if self.at.state is None:
+                return
+            self.ran.add(node)
+            STATEMENTS.get(type(node), Machine.evaluate)(self, node)
 
-    @abstractmethod
-    def call(self, callee: Value, arguments: Arguments) -> Value:
-        """The result of calling a value."""
+    def evaluate(self, node: nodes.NodeNG) -> Value:
+        """The value of an expression; UNKNOWN for one of an unknown kind, once its parts are evaluated."""
+        handler = EXPRESSIONS.get(type(node))
+        if handler is not None:
+            value: Value = handler(self, node)
+            return value
+        for child in node.get_children():
+            self.evaluate(child)
+        return UNKNOWN
 
-    @abstractmethod
-    def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
-        """What iterating a value yields, once; with `loop`, each turn of that loop."""
-
-    @abstractmethod
-    def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
-        """The value of an attribute."""
-
-    @abstractmethod
-    def bind(self, target: nodes.NodeNG, value: Value) -> None:
-        """Assign a value to a target."""
-
-    @abstractmethod
-    def instantiate(self, cls: Class, arguments: Arguments) -> Value:
-        """An instance of a class of the project."""
-
-    @abstractmethod
-    def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
-        """Run a function's body with its parameters bound."""
-
-    @abstractmethod
     def quietly(self, node: nodes.NodeNG) -> Value:
         """The value of an expression, without its events."""
+        events, self.events = self.events, []
+        try:
+            return self.evaluate(node)
+        finally:
+            self.events = events
+
+    def bind(self, target: nodes.NodeNG, value: Value) -> None:
+        """Assign a value to a target."""
+        handler = TARGETS.get(type(target))
+        if handler is not None:
+            handler(self, target, value)
+
+    def call(self, callee: Value, arguments: Arguments) -> Value:
+        """The result of calling a value; what cannot be followed may call the functions that it is given."""
+        if self.at.state is None:
+            return UNKNOWN
+        handler = CALLS.get(type(callee))
+        result: Value | None = None if handler is None else handler(self, callee, arguments)
+        if result is not None:
+            return result
+        self.hand_over(arguments)
+        return self.unknown_path(arguments.node)
+
+    def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
+        """The value of an attribute."""
+        if value is UNKNOWN or value is NONE:
+            return UNKNOWN
+        handler = ATTRIBUTES.get(type(value))
+        result: Value | None = None if handler is None else handler(self, value, name, node)
+        return Method(value, name) if result is None else result
+
+    def iterate(self, value: Value, loop: Loop | None, node: nodes.NodeNG) -> Value:
+        """What iterating a value yields, once; with `loop`, each turn of that loop."""
+        handler = ITERATIONS.get(type(value))
+        if handler is not None:
+            item: Value = handler(self, value, loop, node)
+            return item
+        if loop is not None:
+            loop.opaque = True
+        return UNKNOWN
+
+    # What more handlers ask of each other.
 
     @abstractmethod
     def binary(self, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value:
@@ -161,10 +174,6 @@ class Machine(ABC):
     @abstractmethod
     def method(self, receiver: Value, name: str, arguments: Arguments) -> Value:
         """The result of calling a method of a value that is not of the project."""
-
-    @abstractmethod
-    def member(self, cls: Class | None, name: str) -> Value | None:
-        """A member of a class or of its bases in the project; None where no class in sight defines it."""
 
     @abstractmethod
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
@@ -179,26 +188,74 @@ class Machine(ABC):
         """Add another value's items to a list."""
 
     @abstractmethod
+    def call_function(self, function: Function, arguments: Arguments) -> Value:
+        """The result of calling a function of the project."""
+
+    @abstractmethod
+    def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
+        """Run a function's body with its parameters bound, or remember what it did."""
+
+    @abstractmethod
+    def activate(
+        self,
+        function: Function,
+        bound: dict[str, Value],
+        call: CallSite | None = None,
+        on_yield: Callable[[Value], None] | None = None,
+        consumer: Loop | None = None,
+    ) -> tuple[Value, Frame]:
+        """Run a function's body; what it returns, and its frame with what it yielded."""
+
+    @abstractmethod
     def call_instance(self, instance: Instance, arguments: Arguments) -> Value:
         """The result of calling an object: a model's `forward`, or `__call__`."""
 
     @abstractmethod
     def hand_over(self, arguments: Arguments) -> None:
-        """Functions given to code that cannot be seen are called by it, again and again."""
+        """Let code that cannot be seen call the functions that it is given, again and again."""
 
     @abstractmethod
     def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
         """Run a function that a model calls with these values whenever it runs."""
 
     @abstractmethod
-    def changing(self, node: nodes.NodeNG, spelled: str, value: Value, *, shape: bool) -> bool:
-        """Report a number that changes from step to step and is built into the graph."""
+    def enter(self, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
+        """Run the body of a `with` statement inside its context manager."""
 
     @abstractmethod
-    def padding(self, node: nodes.NodeNG, spelled: str, value: Value) -> bool:
-        """Report a size that is the greatest length of several rows."""
+    def find_imported(self, value: Imported) -> Value:
+        """What an import of the project's own stands for."""
 
-    # Where we are.
+    @abstractmethod
+    def read(
+        self,
+        node: nodes.NodeNG,
+        subject: nodes.NodeNG | None,
+        value: Value,
+        how: How,
+        spelled: str,
+        *,
+        materialises: bool = False,
+        logger: Logger | None = None,
+        level: int = 0,
+    ) -> bool:
+        """Let the host ask for a value; True where a device tensor was read."""
+
+    @abstractmethod
+    def read_each(
+        self,
+        arguments: Arguments,
+        how: How,
+        spelled: str,
+        *,
+        first: int = 0,
+        materialises: bool = False,
+        logger: Logger | None = None,
+        level: int = 0,
+    ) -> bool:
+        """Let the host ask for every positional argument from `first` on; True where a device tensor was read."""
+
+    # Where it stands.
 
     @property
     def here(self) -> State:
@@ -207,33 +264,83 @@ class Machine(ABC):
         Raises:
             AssertionError: the point is not reachable.
         """
-        assert self.state is not None
-        return self.state
+        state = self.at.state
+        assert state is not None
+        return state
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops around, outermost first."""
+        return self.at.loops
+
+    @property
+    def loop(self) -> Loop | None:
+        """The innermost loop."""
+        loops = self.at.loops
+        return loops[-1] if loops else None
+
+    @contextmanager
+    def elsewhere(self, **changes: Any) -> Iterator[None]:
+        """Stand at another position for a while: this one with some parts changed. Its state is carried on.
+
+        With a state of its own it is a path that ends. An error leaves the machine there, for the boundary around to
+        see how far it came.
+        """
+        before = self.at
+        self.at = replace(before, **changes)
+        yield
+        if "state" not in changes:
+            before.state = self.at.state
+        self.at = before
+
+    @contextmanager
+    def inside(self, loop: Loop) -> Iterator[None]:
+        """Stand inside a loop; the state is carried on."""
+        before = self.at.loops
+        self.at.loops = (*before, loop)
+        yield
+        self.at.loops = before
+
+    @contextmanager
+    def under(self, conditions: Iterable[Condition]) -> Iterator[None]:
+        """Stand under conditions, and leave with those that held before."""
+        before = self.here.path_condition
+        self.assume(conditions)
+        yield
+        if self.at.state is not None:
+            self.at.state.path_condition = before
+
+    def assume(self, conditions: Iterable[Condition]) -> None:
+        """Let conditions hold from here on."""
+        at = self.at
+        added = frozenset(Constraint(condition, len(at.loops), len(at.calls)) for condition in conditions)
+        if added and not added <= self.here.path_condition:
+            self.here.path_condition |= added
 
     @property
     def context(self) -> Context:
         """The context of an event that happens here."""
-        loops, path_condition, stack = tuple(self.loops), self.here.path_condition, tuple(self.calls)
-        last = self._context
+        at, condition, last = self.at, self.here.path_condition, self._context
         if (
             last is None
-            or last.loops != loops
-            or last.path_condition is not path_condition
-            or last.stack != stack
-            or last.closure is not self.closure
-            or last.callback is not self.callback
-            or last.replicated is not self.replicated
-            or last.module is not self.frame.module
+            or last.loops is not at.loops
+            or last.path_condition is not condition
+            or last.stack is not at.calls
+            or last.closure is not at.closure
+            or last.callback is not at.callback
+            or last.replicated is not at.replicated
+            or last.module is not at.frame.module
         ):
             last = self._context = Context(
-                loops, path_condition, stack, self.closure, self.callback, self.replicated, self.frame.module
+                at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module
             )
         return last
 
     @property
     def setting(self) -> tuple[Any, ...]:
         """What else holds here and can make a difference to a function that is called."""
-        around = (self.without_caller, self.replicated, self.closure, self.callback, self.in_forward)
+        at = self.at
+        around = (self.without_caller, at.replicated, at.closure, at.callback, at.in_forward)
         return *around, self.bindings, self.default_device
 
     @property
@@ -242,29 +349,22 @@ class Machine(ABC):
         return self.here.device or self.default_device
 
     @property
-    def loop(self) -> Loop | None:
-        """The innermost loop."""
-        return self.loops[-1] if self.loops else None
-
-    def emit(self, event: Event) -> None:
-        """Add an event."""
-        self.events.append(event)
-
-    def uses(self, scope: nodes.NodeNG) -> Uses:
-        """How names are used below a node of the module that runs."""
-        return self.index.uses(scope)
-
-    @property
     def index(self) -> Index:
-        """The facts of the module whose code runs."""
-        assert self.frame.index is not None
-        return self.frame.index
+        """What the syntax of the module tells whose code runs."""
+        index = self.at.frame.index
+        assert index is not None
+        return index
 
     @property
     def module(self) -> nodes.Module:
         """The module whose code runs."""
-        assert self.frame.module is not None
-        return self.frame.module
+        module = self.at.frame.module
+        assert module is not None
+        return module
+
+    def uses(self, scope: nodes.NodeNG) -> Uses:
+        """How names are used below a node of the module that runs."""
+        return self.index.uses(scope)
 
     def module_frame(self, module: nodes.Module) -> Frame:
         """A frame for a module's top level."""
@@ -274,80 +374,38 @@ class Machine(ABC):
             self.modules[path] = frame
         return frame
 
-    def loop_at(self, node: nodes.NodeNG, form: Form, function: str) -> Loop:
-        """The loop that this node is, in this context: the same one each time the context is the same."""
-        parent = self.loop
-        key = (node, form, parent, tuple(self.calls), self.closure)
-        loop = self._loops.get(key)
-        if loop is None:
-            loop = self._loops[key] = Loop(node, form, function, parent)
-            self._stacks[loop] = tuple(self.calls)
-            if parent is not None:
-                parent.children.append(loop)
-        return loop
-
-    @property
-    def function_name(self) -> str:
-        """The name of the function that runs."""
-        return self.frame.function.name if self.frame.function is not None else ""
-
     def loop_of(self, node: nodes.NodeNG) -> Loop:
         """The loop that a statement or a comprehension is, in this context."""
-        loop = self.loop_at(node, Form.LOOP, self.function_name)
-        loop.in_forward = self.in_forward
+        at = self.at
+        name = at.frame.function.name if at.frame.function is not None else ""
+        loop = self.loop_table.loop(node, name, at)
+        loop.in_forward = at.in_forward
         loop.certain = not self.without_caller
         loop.anchored = loop.certain or not self.here.grad
         return loop
 
-    def loop_contexts(self) -> Iterator[tuple[Loop, Context]]:
-        """Every loop that was run, with the context in which it stands."""
-        for loop in self._loops.values():
-            around = tuple(reversed(list(loop.around())))
-            yield loop, Context(around, frozenset(), self._stacks[loop], False, False)
+    # What happens.
 
-    def drop(self, loops: Collection[Loop]) -> None:
-        """Let loops count as not seen."""
-        self._loops = {key: loop for key, loop in self._loops.items() if loop not in loops}
-
-    @contextmanager
-    def inside(self, loop: Loop) -> Iterator[None]:
-        """Stand inside a loop. An error leaves it on the stack, for the boundary to see."""
-        self.loops.append(loop)
-        yield
-        self.loops.pop()
-
-    @contextmanager
-    def under(self, conditions: Iterable[Condition]) -> Iterator[None]:
-        """Stand under guards, and leave with those that held before."""
-        before = self.here.path_condition
-        self.assume(conditions)
-        yield
-        if self.state is not None:
-            self.state.path_condition = before
-
-    def assume(self, conditions: Iterable[Condition]) -> None:
-        """Let guards hold from here on."""
-        path_condition = frozenset(Constraint(condition, len(self.loops), len(self.calls)) for condition in conditions)
-        if not path_condition <= self.here.path_condition:
-            self.here.path_condition |= path_condition
-
-    # Tensors.
+    def emit(self, event: Event) -> None:
+        """Add an event."""
+        self.events.append(event)
 
     def tensor(self, node: nodes.NodeNG, place: Location, **properties: Any) -> Tensor:
         """A tensor that an operation here computes; on the device it is pending."""
+        at, line = self.at, node.lineno or 0
         if place is not Location.DEVICE:
-            return Tensor(place, MATERIALISED, int(node.lineno or 0), home=self.frame.module, **properties)
+            return Tensor(place, MATERIALISED, line, home=at.frame.module, **properties)
         state = self.here
         state.work = True
         self.operations += 1
-        if self.loops:
-            self.loops[-1].computes = True
-        return Tensor(place, max(state.epochs), int(node.lineno or 0), home=self.frame.module, **properties)
+        if at.loops:
+            at.loops[-1].computes = True
+        return Tensor(place, max(state.epochs), line, home=at.frame.module, **properties)
 
     def derived(self, node: nodes.NodeNG, values: Iterable[Value], **properties: Any) -> Tensor:
         """A tensor computed from these values: on the device if one of them is."""
         tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
-        place = place_of(tensors)
+        place = location_of(tensors)
         properties.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
         if place is Location.HOST and any(tensor.drawn for tensor in tensors):
             properties["drawn"] = True
@@ -363,111 +421,27 @@ class Machine(ABC):
 
     def is_pending(self, tensor: Tensor) -> bool:
         """Whether reading a tensor here executes a graph, on some path."""
-        return tensor.recorded_in in self.here.epochs and (tensor.root or tensor) not in self.here.materialised
+        state = self.here
+        return tensor.recorded_in in state.epochs and (tensor.root or tensor) not in state.materialised
 
-    # Events that change the state.
-
-    def read(
-        self,
-        node: nodes.NodeNG,
-        subject: nodes.NodeNG | None,
-        value: Value,
-        how: How,
-        spelled: str,
-        *,
-        materialises: bool = False,
-        logger: Logger | None = None,
-        level: int = 0,
-    ) -> bool:
-        """Let the host ask for a value; True where a device tensor was read."""
-        found = False
-        for tensor in tensors_in(value):
-            if tensor.place is not Location.DEVICE:
-                self.use_on_host(tensor, chooses=how is How.BRANCH)
-                continue
-            found = True
-            pending = self.is_pending(tensor)
-            self.emit(
-                Read(
-                    node,
-                    self.context,
-                    how,
-                    source_of(subject if subject is not None else node),
-                    spelled,
-                    tensor,
-                    pending,
-                    len(self.here.epochs) == 1 or not pending,
-                    logger,
-                    level,
-                )
-            )
-            if materialises and logger is None and pending:
-                self.here.materialised |= {tensor.root or tensor}
-            if how is not How.FORMAT:
-                break
-        return found
-
-    def read_each(
-        self,
-        arguments: Arguments,
-        how: How,
-        spelled: str,
-        *,
-        first: int = 0,
-        materialises: bool = False,
-        logger: Logger | None = None,
-        level: int = 0,
-    ) -> bool:
-        """Let the host ask for every positional argument from `first` on; True where a device tensor was read."""
-        found = False
-        for position, value in enumerate(arguments.positional[first:], first):
-            subject = arguments.node_of(position)
-            found |= self.read(
-                arguments.node, subject, value, how, spelled, materialises=materialises, logger=logger, level=level
-            )
-        return found
-
-    def use_on_host(self, tensor: Tensor, *, chooses: bool = False) -> None:
-        """Note the parts of a plain loader's batch whose values the host asks for; `chooses`: to branch on them."""
-        parts = tensor.parts - {FETCHED}
-        depth = self._depth_of_loader()
-        if tensor.place is not Location.HOST or not parts or not depth:
-            return
-        loop = self.loops[depth - 1]
-        if chooses or any(part.whole for part in parts):
-            loop.chosen = True
-        elif FETCHED in tensor.parts:
-            loop.wanted |= parts
-        elif not any(
-            constraint.condition is Condition.PERIODIC and constraint.depth >= depth
-            for constraint in self.here.path_condition
-        ):
-            loop.used |= parts
-
-    def want_on_device(self, tensor: Tensor) -> None:
-        """Note that parts of a plain loader's batch are moved to the device."""
-        depth = self._depth_of_loader()
-        if depth:
-            self.loops[depth - 1].wanted |= tensor.parts
-
-    def _depth_of_loader(self) -> int:
-        return next((d for d in range(len(self.loops), 0, -1) if self.loops[d - 1].loader is not None), 0)
+    def new_epoch(self) -> int:
+        """A graph epoch that begins here."""
+        self._epochs += 1
+        return self._epochs
 
     def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
         """Cut the graph."""
-        state = self.here
+        state, at = self.here, self.at
         self.collective(node, spelled)
         if not silent:
             self.emit(Barrier(node, self.context, spelled, not state.work))
-        for depth, loop in enumerate(self.loops, 1):
-            inner = {constraint.condition for constraint in state.path_condition if constraint.depth >= depth} - {
-                Condition.SETTING
-            }
+        for depth, loop in enumerate(at.loops, 1):
+            inner = {c.condition for c in state.path_condition if c.depth >= depth} - {Condition.SETTING}
             if all(site.node is not node for site in loop.cuts):
-                conditional = bool(inner) or any(test >= depth for test in self.tests)
+                conditional = bool(inner) or any(test >= depth for test in at.tests)
                 loop.cuts.append(CutSite(node, Condition.PERIODIC in inner, conditional, spelled))
-        if self.loops:
-            self.loops[-1].own_cut = True
+        if at.loops:
+            at.loops[-1].own_cut = True
         state.epochs = frozenset({self.new_epoch()})
         state.cut = Cut.ALWAYS
         state.materialised = frozenset()
@@ -477,13 +451,16 @@ class Machine(ABC):
 
     def collective(self, node: nodes.NodeNG, spelled: str) -> None:
         """What every replica has to reach; only under a test that may differ between them it is an event."""
-        if any(constraint.condition in (Condition.RANK, Condition.DATA) for constraint in self.here.path_condition):
+        if any(c.condition in (Condition.RANK, Condition.DATA) for c in self.here.path_condition):
             self.emit(Collective(node, self.context, spelled))
 
-    def new_epoch(self) -> int:
-        """A graph segment that begins here."""
-        self._epochs += 1
-        return self._epochs
+    def forward(self, node: nodes.NodeNG, model: Instance) -> None:
+        """A model on the device is called."""
+        self.emit(Forward(node, self.context, model, model.place, model.prepared))
+        if self.loop is not None:
+            self.loop.model = True
+        if self.here.grad and self.here.phase is None:
+            self.here.phase = Phase("forward", self.loop)
 
     def backward(self, node: nodes.NodeNG) -> None:
         """The backward pass of a device tensor."""
@@ -494,14 +471,6 @@ class Machine(ABC):
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
         state.gradients = Gradients(computed=True, placed=True)
-
-    def forward(self, node: nodes.NodeNG, model: Instance) -> None:
-        """A model on the device is called."""
-        self.emit(Forward(node, self.context, model, model.place, model.prepared))
-        if self.loop is not None:
-            self.loop.model = True
-        if self.here.grad and self.here.phase is None:
-            self.here.phase = Phase("forward", self.loop)
 
     def optimizer_step(self, node: nodes.NodeNG, place: Location) -> None:
         """An optimizer updates parameters."""
@@ -514,94 +483,28 @@ class Machine(ABC):
         self.here.phase = None
 
     def _report_split(self, node: nodes.NodeNG, done: str) -> None:
-        phase = self.here.phase
+        phase, condition = self.here.phase, self.here.path_condition
         if (
             phase is not None
             and phase.cut is not None
             and phase.done == done
             and phase.loop is self.loop
-            and phase.path_condition
-            >= {constraint for constraint in self.here.path_condition if constraint.condition is not Condition.SETTING}
-            and all(
-                constraint.condition is not Condition.PERIODIC or constraint.depth < len(self.loops)
-                for constraint in self.here.path_condition
-            )
+            and phase.path_condition >= {c for c in condition if c.condition is not Condition.SETTING}
+            and all(c.condition is not Condition.PERIODIC or c.depth < len(self.at.loops) for c in condition)
         ):
             self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
 
     def opaque(self) -> None:
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
-        if self.loops:
-            self.loops[-1].opaque = True
-        if self.state is not None:
-            self.state.work = True
-            if self.state.gradients.computed:
-                self.state.gradients = Gradients(computed=True, reduced=True)
+        at = self.at
+        if at.loops:
+            at.loops[-1].opaque = True
+        if at.state is not None:
+            at.state.work = True
+            if at.state.gradients.computed:
+                at.state.gradients = Gradients(computed=True, reduced=True)
 
     def unknown_path(self, node: nodes.NodeNG) -> Value:
         """The result of something that cannot be followed."""
         self.opaque()
         return UNKNOWN
-
-
-class Arguments:
-    """The arguments of one call."""
-
-    __slots__ = ("keywords", "node", "positional", "unpacked")
-
-    def __init__(
-        self,
-        node: nodes.NodeNG,
-        positional: list[Value],
-        keywords: dict[str, Value] | None = None,
-        unpacked: bool = False,
-    ) -> None:
-        self.node = node
-        self.positional = positional
-        self.keywords = keywords if keywords is not None else {}
-        self.unpacked = unpacked
-        """True where `*args` or `**kwargs` may bring more."""
-
-    def get(self, position: int, keyword: str = "") -> Value | None:
-        """The argument for a parameter, None where it is not given."""
-        if keyword in self.keywords:
-            return self.keywords[keyword]
-        return self.positional[position] if position < len(self.positional) else None
-
-    def values(self) -> list[Value]:
-        """Every argument."""
-        return [*self.positional, *self.keywords.values()]
-
-    def tensors(self) -> list[Tensor]:
-        """Every tensor among the arguments and in their containers."""
-        return [tensor for value in self.values() for tensor in tensors_in(value, 2)]
-
-    def node_of(self, position: int, keyword: str = "") -> nodes.NodeNG | None:
-        """The expression given for a parameter, None where it cannot be told."""
-        if not isinstance(self.node, nodes.Call):
-            return None
-        for item in self.node.keywords:
-            if item.arg == keyword:
-                return item.value
-        if position < len(self.node.args) and not any(isinstance(a, nodes.Starred) for a in self.node.args):
-            return self.node.args[position]
-        return None
-
-
-def place_of(tensors: Iterable[Tensor]) -> Location:
-    """Where the result of an operation on these tensors lives."""
-    places = {tensor.place for tensor in tensors}
-    if Location.DEVICE in places:
-        return Location.DEVICE
-    return Location.UNKNOWN if Location.UNKNOWN in places or not places else Location.HOST
-
-
-def device_tensors(values: Iterable[Value]) -> list[Tensor]:
-    """The device tensors among values and in their containers."""
-    return [t for value in values for t in tensors_in(value, 2) if t.place is Location.DEVICE]
-
-
-def source_of(node: nodes.NodeNG) -> str:
-    """An expression as a message shows it."""
-    text = " ".join(node.as_string().split())
-    return text if len(text) <= LONGEST_SOURCE else text[: LONGEST_SOURCE - 1] + "…"

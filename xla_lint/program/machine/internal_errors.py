@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,12 +11,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.interpreter.calls import Calls
-
-PLACE = ("frame", "state", "defining", "closure", "callback", "in_forward", "replicated", "entry")
-STACKS = ("loops", "calls", "tests", "exits", "active")
-place_of = attrgetter(*PLACE)
-stacks_of = attrgetter(*STACKS)
+    from xla_lint.program.machine.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +48,26 @@ class Boundary(Contained):
     `with` statement inside its context manager's function, is left to the boundary of that frame.
     """
 
-    def __init__(self, machine: Calls, node: nodes.NodeNG) -> None:
+    def __init__(self, machine: Machine, node: nodes.NodeNG) -> None:
         super().__init__(machine.errors, node)
         self.machine = machine
         self.mark = machine.heap.mark()
         self.env = machine.here.env
-        self.frame = machine.frame
-        self.place = place_of(machine)
-        self.stacks = [stack.copy() for stack in stacks_of(machine)]
+        self.exits = len(machine.at.frame.exits)
+        self.at = machine.at
+        self.before = replace(machine.at)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         """Take the machine back."""
-        machine = self.machine
-        if machine.frame is not self.frame or not super().__exit__(kind, error, traceback):
+        machine, before = self.machine, self.before
+        if machine.at.frame is not before.frame or not super().__exit__(kind, error, traceback):
             return False
-        machine.drop(machine.loops[len(self.stacks[0]) :])
-        for name, value in zip((*PLACE, *STACKS), (*self.place, *self.stacks), strict=True):
-            setattr(machine, name, value)
+        machine.loop_table.drop(machine.loops[len(before.loops) :])
+        self.at.take(before)
+        machine.at = self.at
+        del before.frame.exits[self.exits :]
         machine.here.env = self.env
         machine.heap.merge({}, machine.heap.take_back(self.mark))
         return True

@@ -1,0 +1,88 @@
+"""What operators and comparisons of Python numbers give."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.values import FACT, NUMBER, RARE, UNKNOWN, Mapping, Number, Sequence, Trait, element_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from xla_lint.program.domain.values import Value
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], int | float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "/": operator.truediv,
+    "%": operator.mod,
+}
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+LARGEST = 2**53
+
+
+KEPT = frozenset({Trait.LONGEST, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
+"""Traits of a number that its sums, multiples and comparisons have too."""
+
+
+def arithmetic(op: str, left: Number, right: Number) -> Number:
+    """The result of an operator on two numbers."""
+    loops = left.loops | right.loops
+    traits = (left.traits | right.traits) & KEPT
+    if op == "%" and None in (left.const, right.const):
+        traits |= {Trait.COUNTED}
+    return Number(None if loops else folded(op, left.const, right.const), loops, traits)
+
+
+def folded(op: str, left: float | None, right: float | None) -> float | None:
+    """The result of an operator on two constants, None where it is unknown, undefined or too large to matter."""
+    if left is None or right is None or op not in ARITHMETIC or max(abs(left), abs(right)) > LARGEST:
+        return None
+    return ARITHMETIC[op](left, right) if right or op in ("+", "-", "*") else None
+
+
+def compare_numbers(op: str, left: Number, right: Number) -> Number:
+    """The result of a comparison of two numbers. No rank is negative: such a test is the same on all replicas."""
+    traits = (left.traits | right.traits) & KEPT
+    if any(side.const is not None and side.const < 0 for side in (left, right)):
+        traits -= {Trait.RANK}
+    if Trait.CLOCK in traits:
+        return RARE
+    counted = Trait.COUNTED in left.traits or Trait.COUNTED in right.traits
+    moving = bool(left.loops) is not bool(right.loops)
+    if counted or (moving and op in ("==", "!=")):
+        rare = op in ("==", "<", "<=") if not (counted and op in (">", ">=")) else False
+        traits |= {Trait.RARE if rare or (counted and op == ">=") else Trait.COMMON}
+    elif moving and op in ("<", "<=") and left.loops and right.const is not None:
+        traits |= {Trait.RARE}
+    const: bool | None = None
+    if left.const is not None and right.const is not None and op in COMPARISONS:
+        const = COMPARISONS[op](left.const, right.const)
+        traits |= (left.traits | right.traits) & FACT
+    return Number(const, left.loops | right.loops if not counted else frozenset(), traits)
+
+
+def one_of(op: str, left: Number, right: Value) -> Number:
+    """Whether a number is in a container: a number that changes with a loop rarely is one of those that are listed."""
+    if isinstance(right, (Sequence, Mapping)) or right is UNKNOWN:
+        element = element_of(right) if isinstance(right, Sequence) else UNKNOWN
+        listed = element if isinstance(element, Number) else NUMBER
+        return replace(compare_numbers("==" if op == "in" else "!=", left, listed), const=None)
+    return Number(traits=left.traits & KEPT)

@@ -1,0 +1,235 @@
+"""What attributes of each kind of value are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
+from xla_lint.program.domain.objects import (
+    AUTOGRAD_FUNCTION,
+    Super,
+    bound_to,
+    is_enumeration,
+    library_base,
+    lineage,
+    member_of,
+)
+from xla_lint.program.domain.ranks import attribute_of
+from xla_lint.program.domain.values import (
+    DEVICE_TYPES,
+    FACT,
+    NONE,
+    NUMBER,
+    SHAPE,
+    TEXT,
+    UNKNOWN,
+    Choice,
+    Class,
+    Device,
+    Function,
+    Instance,
+    Kind,
+    Loader,
+    Location,
+    Mapping,
+    Member,
+    Method,
+    Name,
+    Number,
+    Sequence,
+    Tensor,
+    Text,
+    as_setting,
+    join_all,
+    options,
+)
+from xla_lint.program.interpreter.names import resolve_use
+from xla_lint.program.library.accelerate import is_optimizer
+from xla_lint.program.library.optimizers import gradient_of, groups_of
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.meanings import attributes_of
+from xla_lint.program.syntax.names import canonical
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.machine import Machine
+
+
+PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
+"""The tensors that layers of `torch.nn` keep under these names."""
+
+
+CONFIGURATIONS = frozenset({"config", "generation_config"})
+
+
+VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+
+
+@attributes_of(Name)
+def name_attribute(_: Machine, value: Name, name: str, __: nodes.NodeNG) -> Value:
+    """A name of a library, or a module inside."""
+    return Name(canonical(f"{value.dotted}.{name}"))
+
+
+@attributes_of(Choice)
+def choice_attribute(machine: Machine, value: Choice, name: str, node: nodes.NodeNG) -> Value:
+    """The attribute of each alternative; of several devices, of the lazy one."""
+    on_xla = [o for o in value.options if isinstance(o, Device) and o.place is Location.DEVICE]
+    return join_all(machine.attribute(o, name, node) for o in on_xla or value.options if o is not NONE)
+
+
+@attributes_of(Class)
+def class_attribute(_: Machine, value: Class, name: str, __: nodes.NodeNG) -> Value:
+    """A member of a class."""
+    member = member_of(value, name)
+    if isinstance(member, Function) and member.bound_class:
+        return bound_to(member, value)
+    if member is not None and name in value.members and is_enumeration(value, member):
+        return Member(value.node, name, value, member)
+    if member is None and library_base(value) == AUTOGRAD_FUNCTION:
+        return Method(value, name)
+    return member if member is not None else UNKNOWN
+
+
+@attributes_of(Device)
+def device_attribute(_: Machine, value: Device, name: str, __: nodes.NodeNG) -> Value:
+    """The type of a device, or its index."""
+    return Text(DEVICE_TYPES.get(value.place), fact=True) if name == "type" else NUMBER
+
+
+@attributes_of(Loader)
+def loader_attribute(_: Machine, value: Loader, name: str, __: nodes.NodeNG) -> Value | None:
+    """What a loader was built with."""
+    if name in ("dataset", "sampler", "batch_sampler"):
+        return (value.host.sampler if name == "sampler" else None) or UNKNOWN
+    return (value.host.batch_size or UNKNOWN) if name == "batch_size" else None
+
+
+@attributes_of(Function)
+def function_attribute(_: Machine, __: Function, name: str, ___: nodes.NodeNG) -> Value:
+    """A function's name or text."""
+    return TEXT if name in ("__name__", "__doc__", "__qualname__") else UNKNOWN
+
+
+@attributes_of(Text, Number)
+def plain_attribute(_: Machine, value: Text | Number, name: str, __: nodes.NodeNG) -> Value | None:
+    """The value of a member of a plain enumeration."""
+    return value if name == "value" else None
+
+
+@attributes_of(Member)
+def member_attribute(machine: Machine, value: Member, name: str, node: nodes.NodeNG) -> Value:
+    """An attribute of a member of an enumeration."""
+    if name == "value":
+        return value.value
+    if name == "name":
+        return Text(value.name)
+    member = member_of(value.cls, name)
+    return method_of(machine, value, value.cls, member, node) if isinstance(member, Function) else UNKNOWN
+
+
+def method_of(machine: Machine, value: Value, cls: Class | None, member: Function, node: nodes.NodeNG) -> Value:
+    """A function of an object's class as the object's attribute; of a property, what it gives."""
+    if member.getter:
+        return machine.call_function(bound_to(member, value), Arguments(node, []))
+    return member if member.static else bound_to(member, cls if member.bound_class and cls else value)
+
+
+@attributes_of(Instance)
+def instance_attribute(machine: Machine, value: Instance, name: str, node: nodes.NodeNG) -> Value:
+    found = value.attributes.get(name)
+    if found is not None:
+        return found
+    if name == "__dict__" and value.cls is not None:
+        return Mapping(value.attributes)
+    member = member_of(value.cls, name)
+    if isinstance(member, Function):
+        return method_of(machine, value, value.cls, member, node)
+    if member is not None:
+        return member
+    if value.model:
+        if name == "training":
+            return NUMBER
+        if name == "device":
+            return Device(value.place, value.certain)
+        if name in PARAMETERS and (value.cls is None or value.library):
+            return Tensor(value.place, certain=value.certain)
+        if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
+            value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
+            return value.attributes[name]
+    if name == "param_groups" and is_optimizer(value) and value.place is Location.DEVICE:
+        return groups_of(value)
+    known = attribute_of(value.library, name)
+    if known is not None:
+        return known
+    getter = member_of(value.cls, "__getattr__")
+    if isinstance(getter, Function):
+        return UNKNOWN
+    if value.library or value.cls is None or not all(isinstance(b, Class) for b in value.cls.bases):
+        return Method(value, name)
+    return UNKNOWN
+
+
+@attributes_of(Tensor)
+def tensor_attribute(machine: Machine, value: Tensor, name: str, node: nodes.NodeNG) -> Value:
+    if name == "shape":
+        return Sequence(None, SHAPE, True)
+    if name == "device":
+        return Device(value.place, value.certain)
+    if name in ("is_cuda", "is_xla") and value.place is Location.DEVICE:
+        return Number(name == "is_xla", traits=FACT)
+    if name in METADATA_ATTRIBUTES:
+        return SHAPE
+    if name == "grad":
+        recorded_in = max(machine.here.epochs) if value.place is Location.DEVICE else value.recorded_in
+        return value.like(grad=False, recorded_in=recorded_in, line=int(node.lineno or 0), origins=gradient_of(value))
+    if name == "data":
+        return value.alias(grad=False)
+    if name in VIEWS:
+        return machine.derived(node, [value], kind=value.kind)
+    if value.undecided:
+        return UNKNOWN
+    if value.unstructured or name in ("values", "indices"):
+        kind = Kind.INT if name == "indices" else Kind.UNKNOWN
+        return value.like(length=None, kind=kind)
+    return Method(value, name)
+
+
+@attributes_of(Super)
+def super_attribute(_: Machine, value: Super, name: str, __: nodes.NodeNG) -> Value:
+    cls = value.receiver.cls if isinstance(value.receiver, Instance) else value.receiver
+    order = lineage(cls) if isinstance(cls, Class) else []
+    after = order[order.index(value.owner) + 1 :] if value.owner in order else lineage(value.owner)[1:]
+    for base in after:
+        member = base.members.get(name) if isinstance(base, Class) else None
+        if isinstance(member, Function):
+            return bound_to(member, value.receiver)
+    return Method(value.receiver, name)
+
+
+def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> None:
+    """Set an attribute of an object."""
+    for option in options(owner):
+        if isinstance(option, Instance):
+            if isinstance(value, (Tensor, Choice)):
+                scope = (
+                    machine.at.frame.owner.node
+                    if machine.at.frame.owner is not None
+                    else (machine.at.frame.node or machine.module)
+                )
+                value = resolve_use(machine, value, f"self.{name}", scope)
+            if isinstance(value, Number) and option.cls is not None and name in counters(machine, option.cls):
+                value = Number(None, value.loops | frozenset(machine.at.loops), value.traits)
+            machine.heap.put(option.attributes, name, as_setting(value))
+
+
+def counters(machine: Machine, cls: Class) -> frozenset[str]:
+    """The attributes that the methods of a class and of its bases count up or down."""
+    found = machine.counters.get(cls.node)
+    if found is None:
+        classes = (base for base in lineage(cls) if isinstance(base, Class))
+        names = (base.frame.index.counted(base.node) for base in classes if base.frame.index is not None)
+        found = machine.counters[cls.node] = frozenset[str]().union(*names)
+    return found

@@ -1,0 +1,170 @@
+"""Branches: each path starts from the same state and heap, and they meet again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.state import Exits, meet_all
+from xla_lint.program.domain.values import TEXT, join_all, may_alias, per_replica
+from xla_lint.program.interpreter.conditions import ask, narrow
+from xla_lint.program.machine.meanings import expression, statement
+from xla_lint.program.syntax.narrowing import Being
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xla_lint.program.domain.state import Changes, State
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.interpreter.truth import Truth
+    from xla_lint.program.machine.machine import Machine
+    from xla_lint.program.syntax.narrowing import Narrowings
+
+
+REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
+"""Expressions that name an object which exists already."""
+
+
+@statement(nodes.If)
+def if_(machine: Machine, node: nodes.If) -> None:
+    truth = test_of(machine, node.test)
+    if fills(node):
+        truth.if_true.add(Condition.PERIODIC)
+    branch(
+        machine,
+        truth,
+        lambda: machine.run(node.body),
+        lambda: machine.run(node.orelse),
+        node.test,
+    )
+
+
+def test_of(machine: Machine, test: nodes.NodeNG) -> Truth:
+    truth = ask(machine, test)
+    if is_type_checking(test):
+        truth.known = False
+    return truth
+
+
+def is_type_checking(test: nodes.NodeNG) -> bool:
+    """True for `TYPE_CHECKING`."""
+    return (isinstance(test, nodes.Name) and test.name == "TYPE_CHECKING") or (
+        isinstance(test, nodes.Attribute) and test.attrname == "TYPE_CHECKING"
+    )
+
+
+def fills(node: nodes.If) -> bool:
+    """Whether a branch puts into a container what is not in it yet: `if key not in cache: cache[key] = ...`."""
+    test = node.test
+    if not (isinstance(test, nodes.Compare) and [op for op, _ in test.ops] == ["not in"]):
+        return False
+    slot = f"{test.ops[0][1].as_string()}[{test.left.as_string()}]"
+    return any(
+        isinstance(statement, nodes.Assign) and any(target.as_string() == slot for target in statement.targets)
+        for statement in node.body
+    )
+
+
+def branch(
+    machine: Machine, truth: Truth, body: Callable[[], None], orelse: Callable[[], None], test: nodes.NodeNG
+) -> None:
+    before = machine.here
+    path_condition = before.path_condition
+    mark = machine.heap.mark()
+    ends: list[State | None] = []
+    heaps: list[Changes] = []
+    random = Condition.RANDOM in truth.if_true
+    operations, dead, ended = machine.operations, False, False
+    tests = machine.at.tests
+    if truth.known is None:
+        machine.at.tests = (*tests, len(machine.at.loops))
+    for when, run, conditions, told in (
+        (True, body, truth.if_true, truth.narrow_true),
+        (False, orelse, truth.if_false, truth.narrow_false),
+    ):
+        if truth.known is (not when):
+            continue
+        machine.at.state = before.fork()
+        machine.assume(conditions)
+        narrow(machine, told)
+        departures, events = count_departures(machine), len(machine.events)
+        run()
+        dead |= machine.at.state is None
+        ended |= machine.at.state is None and count_departures(machine) == departures
+        if machine.at.state is None:
+            leave(machine, departures, events)
+        ends.append(machine.at.state)
+        heaps.append(machine.heap.take_back(mark))
+    machine.at.tests = tests
+    machine.heap.merge(*heaps, ranked=truth.ranked)
+    if random and (machine.operations > operations or (dead and machine.at.loops)) and truth.known is None:
+        machine.at.state = before
+        if dead or machine.operations > operations:
+            machine.emit(HostChoice(test, machine.context, "branch"))
+    machine.at.state = meet_all(ends, ranked=truth.ranked)
+    if machine.at.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
+        machine.at.state.path_condition = path_condition
+
+
+def count_departures(machine: Machine) -> tuple[int, int, int]:
+    """How many paths returned, broke and continued so far; one that raises ends the program instead."""
+    frame = machine.at.frame
+    exits = frame.exits[-1] if frame.exits else Exits()
+    return len(frame.returns), len(exits.breaks), len(exits.continues)
+
+
+def leave(machine: Machine, departures: tuple[int, int, int], events: int) -> None:
+    """Note the loops that a path ended which began with so many departures and events."""
+    returned, broke, continued = (now - then for now, then in zip(count_departures(machine), departures, strict=True))
+    raised = not (returned or broke or continued)
+    if continued or (raised and machine.at.catching):
+        return
+    first = 0 if raised else len(machine.at.loops) - 1 if broke else machine.at.frame.depth
+    left = frozenset(machine.at.loops[first:])
+    machine.events[events:] = [
+        replace(event, context=replace(event.context, left=event.context.left | left))
+        for event in machine.events[events:]
+    ]
+
+
+@statement(nodes.Assert)
+def assert_(machine: Machine, node: nodes.Assert) -> None:
+    truth = ask(machine, node.test)
+    narrow(machine, truth.narrow_true)
+
+
+@expression(nodes.IfExp)
+def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
+    truth = ask(machine, node.test)
+    results: list[Value] = []
+    before = machine.here
+    path_condition = before.path_condition
+    operations = machine.operations
+    for branch, when, conditions, told in (
+        (node.body, True, truth.if_true, truth.narrow_true),
+        (node.orelse, False, truth.if_false, truth.narrow_false),
+    ):
+        if truth.known is (not when):
+            continue
+        machine.at.state = before.fork()
+        machine.assume(conditions)
+        narrow(machine, told)
+        results.append(TEXT if is_no_tensor(branch, told) else machine.evaluate(branch))
+        before.merge_course(machine.here)
+    before.path_condition = path_condition
+    machine.at.state = before
+    if Condition.RANDOM in truth.if_true and machine.operations > operations:
+        machine.emit(HostChoice(node.test, machine.context, "conditional expression"))
+    named = isinstance(node.body, REFERENCES) and isinstance(node.orelse, REFERENCES)
+    result = may_alias(results) if named else join_all(results)
+    return per_replica(result) if truth.ranked else result
+
+
+def is_no_tensor(node: nodes.NodeNG, told: Narrowings) -> bool:
+    """Whether an expression is a name that was just found to stand for no tensor."""
+    return isinstance(node, nodes.Name) and any(
+        being is Being.OTHER and isinstance(known, nodes.Name) and known.name == node.name for known, being in told
+    )

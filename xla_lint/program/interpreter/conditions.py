@@ -1,0 +1,165 @@
+"""Asking whether an expression holds: the host reads the value of a tensor to know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import Condition, How
+from xla_lint.program.domain.values import (
+    FACT,
+    NONE,
+    UNKNOWN,
+    Choice,
+    Class,
+    Function,
+    Instance,
+    Loader,
+    Number,
+    Tensor,
+    Text,
+    Trait,
+    join_all,
+    options,
+)
+from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.meanings import expression
+from xla_lint.program.syntax.index import is_choice
+from xla_lint.program.syntax.narrowing import narrowed, narrowing
+
+if TYPE_CHECKING:
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.machine import Machine
+    from xla_lint.program.syntax.narrowing import Narrowings
+
+
+def ask(machine: Machine, node: nodes.NodeNG) -> Truth:
+    """Ask whether an expression holds: the host reads the value of a tensor to know."""
+    return truth_and_value(machine, node)[0]
+
+
+def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]:
+    if isinstance(node, nodes.UnaryOp) and node.op == "not":
+        truth, _ = truth_and_value(machine, node.operand)
+        return truth.negated(), number_of(truth.negated())
+    if isinstance(node, nodes.BoolOp):
+        return truth_of_boolean(machine, node)
+    value = machine.evaluate(node)
+    truth = truth_of_value(machine, node, value)
+    truth.narrow_true, truth.narrow_false = narrowing(node)
+    if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
+        truth.known = None
+    asked = answer_of_flag(machine, node)
+    if asked is not None:
+        truth.known = asked
+    if truth.known is None and is_setting(node, value):
+        truth.if_true.add(Condition.SETTING)
+        truth.if_false.add(Condition.SETTING)
+    return truth, value
+
+
+def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
+    """What a flag for running on XLA, as the tests of it in this module show, answers; None for another test."""
+    flags = machine.at.frame.index.flags if machine.at.frame.index is not None else ()
+    if not flags:
+        return None
+    if isinstance(node, (nodes.Name, nodes.Attribute)):
+        return True if node.as_string() in flags else None
+    if not is_choice(node):
+        return None
+    text = node.as_string()
+    opposite = text.replace(" != ", " == ") if " != " in text else text.replace(" == ", " != ")
+    return True if text in flags else False if opposite in flags else None
+
+
+def truth_of_boolean(machine: Machine, node: nodes.BoolOp) -> tuple[Truth, Value]:
+    truths: list[Truth] = []
+    values: list[Value] = []
+    before = machine.here
+    env, path_condition = before.env, before.path_condition
+    before.env = dict(env)
+    for operand in node.values:
+        truth, value = truth_and_value(machine, operand)
+        truths.append(truth)
+        values.append(value)
+        go_on(machine, node.op, truth)
+        if truth.known is (node.op == "or"):
+            break
+    for name in before.env.keys() - env.keys():
+        env[name] = before.env[name]
+    before.env, before.path_condition = env, path_condition
+    return combine(node.op, truths), join_all(values)
+
+
+@expression(nodes.BoolOp)
+def boolean_operation(machine: Machine, node: nodes.BoolOp) -> Value:
+    values: list[Value] = []
+    truths: list[Truth] = []
+    entry, path_condition = machine.here, machine.here.path_condition
+    for operand in node.values[:-1]:
+        truth, value = truth_and_value(machine, operand)
+        truths.append(truth)
+        values.append(value)
+        go_on(machine, node.op, truth)
+    values.append(machine.evaluate(node.values[-1]))
+    machine.at.state = entry
+    entry.path_condition = path_condition
+    if all(isinstance(value, Number) for value in values):
+        last = truth_of_number(values[-1]) if isinstance(values[-1], Number) else Truth()
+        deciding = node.op == "or"
+        if any(isinstance(v, Number) and v.const is deciding and Trait.FACT in v.traits for v in values):
+            return Number(deciding, traits=FACT)
+        return number_of(combine(node.op, [*truths, last]))
+    return join_all(values)
+
+
+def go_on(machine: Machine, op: str, truth: Truth) -> None:
+    """Let what an operand of `and` or `or` told hold for the operands after it."""
+    narrow(machine, truth.narrow_true if op == "and" else truth.narrow_false)
+    machine.assume(truth.if_true if op == "and" else truth.if_false)
+
+
+def narrow(machine: Machine, told: Narrowings) -> None:
+    """Let something be known of names from here on."""
+    state = machine.at.state
+    for node, being in told if state is not None else ():
+        if isinstance(node, nodes.Name) and state is not None and (value := state.env.get(node.name)) is not None:
+            state.env[node.name] = narrowed(value, being)
+
+
+def truth_of_value(machine: Machine, node: nodes.NodeNG, value: Value) -> Truth:
+    if isinstance(value, Number):
+        truth = truth_of_number(value)
+        if not isinstance(node, (nodes.Compare, nodes.Call, nodes.Const)) and Trait.FACT not in value.traits:
+            truth.known = None
+        return truth
+    if value is NONE:
+        return Truth(False)
+    if isinstance(value, (Tensor, Choice)):
+        differs = False
+        for option in options(value):
+            if isinstance(option, Tensor) and machine.read(node, None, option, How.BRANCH, "truth"):
+                differs |= not option.shared
+        if differs:
+            return Truth(None, {Condition.DATA}, {Condition.DATA})
+        if isinstance(value, Choice) and value.ranked:
+            return Truth(None, {Condition.RANK}, {Condition.RANK})
+        numbers = [option for option in options(value) if isinstance(option, Number)]
+        return truth_of_number(join_all(numbers)) if numbers and len(numbers) == len(options(value)) else Truth()
+    if isinstance(value, (Function, Class, Loader)):
+        return Truth(True)
+    if isinstance(value, Instance):
+        return truth_of_instance(machine, node, value)
+    if isinstance(value, Text) and isinstance(node, nodes.Const):
+        return Truth(bool(value.const))
+    return Truth()
+
+
+def truth_of_instance(machine: Machine, node: nodes.NodeNG, value: Instance) -> Truth:
+    method = machine.attribute(value, "__bool__", node) if value.cls is not None else UNKNOWN
+    if isinstance(method, Function):
+        machine.call(method, Arguments(node, []))
+        return Truth()
+    return Truth(True if value.model or not value.cls else None)

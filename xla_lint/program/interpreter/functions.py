@@ -1,0 +1,179 @@
+"""Running a function of the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import CallSite, Condition
+from xla_lint.program.domain.objects import is_undecided, resolved
+from xla_lint.program.domain.state import Frame, meet_all
+from xla_lint.program.domain.values import (
+    NONE,
+    UNKNOWN,
+    Function,
+    Generator,
+    Instance,
+    Mapping,
+    Sequence,
+    join_all,
+    per_replica,
+)
+from xla_lint.program.machine.internal_errors import Boundary
+from xla_lint.program.machine.meanings import calling, statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
+MOST_CALLS = 24
+"""How deep calls are followed."""
+
+
+@calling(Function)
+def call_function(machine: Machine, function: Function, arguments: Arguments) -> Value:
+    """The result of calling a function of the project."""
+    node, active = function.node, machine.at.active
+    if len(active) >= MOST_CALLS or active.count(node) > 1 or machine.budget <= 0:
+        return machine.unknown_path(arguments.node)
+    bound = bind_parameters(function, arguments)
+    if function.frame.index is not None and node in function.frame.index.generators:
+        return Generator(function, bound)
+    return machine.run_function(function, bound, arguments.node)
+
+
+def run_function(machine: Machine, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
+    """The result of a call: remembered, where the same was called before and changed nothing."""
+    memo = machine.memo
+    plain = memo.plain_key(machine, function, bound)
+    if plain is not None and (result := memo.recall_plain(plain)) is not None:
+        return result
+    if memo.exhausted(machine, function):
+        return machine.unknown_path(node) if function.node in memo.effectful else UNKNOWN
+    bound = memo.widened(function, bound)
+    key = memo.key(machine, function, bound, node)
+    if key is not None and (known := memo.recall(machine, key)) is not None:
+        return known
+    heap = machine.heap
+    mark, version, operations, events = heap.mark(), heap.version, machine.operations, len(machine.events)
+    errors, begun = len(machine.errors), machine.here.epochs
+    opaque = [loop.opaque for loop in machine.loops[-1:]]
+    if function.compiled:
+        machine.barrier(node, "torch_xla.compile", silent=True)
+    result, _ = machine.activate(function, bound, site(machine, function, node))
+    if function.compiled:
+        machine.barrier(node, "torch_xla.compile", silent=True)
+    if len(machine.errors) > errors:
+        memo.effectful.add(function.node)
+        return result
+    if machine.here.epochs != begun or opaque != [loop.opaque for loop in machine.loops[-1:]]:
+        memo.effectful.add(function.node)
+    elif plain is not None and (mark, operations, events) == (heap.mark(), machine.operations, len(machine.events)):
+        memo.remember_plain(plain, result)
+    if key is not None and version == heap.version and not heap.kept_tensors(mark):
+        memo.remember(key, result, begun, machine.here.among({}), machine.operations - operations)
+    return result
+
+
+def site(machine: Machine, function: Function, node: nodes.NodeNG) -> CallSite:
+    """The call of a function, as a message shows it."""
+    return CallSite(function.name, int(node.lineno or 0), len(machine.at.loops), node)
+
+
+def activate(
+    machine: Machine,
+    function: Function,
+    bound: dict[str, Value],
+    call: CallSite | None = None,
+    on_yield: Callable[[Value], None] | None = None,
+    consumer: Loop | None = None,
+) -> tuple[Value, Frame]:
+    """Run a function's body; what it returns, and its frame with what it yielded."""
+    machine.budget -= 1
+    machine.visited.add(function.node)
+    machine.memo.runs[function.node] += 1
+    outer, entry = machine.at, machine.here
+    outer.frame.env = entry.env
+    frame = frame_of(function, bound, len(outer.loops))
+    frame.on_yield, frame.consumer = on_yield, consumer
+    course = entry.among(bound)
+    course.grad = entry.grad and not function.no_grad
+    machine.at = outer.entering(frame, course, call)
+    if function.ranked:
+        machine.assume([Condition.RANK])
+    if isinstance(function.receiver, Instance) and function.receiver.optional:
+        machine.assume([Condition.SETTING])
+    with Boundary(machine, function.node) as boundary:
+        if isinstance(function.node, nodes.Lambda):
+            frame.returns.append((machine.evaluate(function.node.body), machine.here))
+        else:
+            machine.run(function.node.body)
+            if machine.at.state is not None:
+                frame.returns.append((NONE, machine.at.state))
+    outer.replicated = machine.at.replicated
+    machine.at = outer
+    if boundary.failed:
+        frame.returns.clear()
+        machine.opaque()
+    if not frame.returns:
+        return UNKNOWN, frame
+    end = meet_all(state for _, state in frame.returns)
+    assert end is not None
+    frame.env = end.env
+    entry.take_course(end)
+    result = join_all(value for value, _ in frame.returns)
+    ranked = any(
+        constraint.condition is Condition.RANK
+        for _, state in frame.returns
+        for constraint in state.path_condition - entry.path_condition
+    )
+    return (per_replica(result) if ranked else result), frame
+
+
+def frame_of(function: Function, bound: dict[str, Value], depth: int) -> Frame:
+    """A frame in which a function's body runs, with so many loops around its call."""
+    home = function.frame
+    return Frame(bound, home, function, function.owner, function.node, home.module, home.index, depth)
+
+
+def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value]:
+    """The parameters of a function with the arguments of a call; what is missing and has no default is unknown."""
+    spec = function.node.args
+    names = [a.name for a in (*(spec.posonlyargs or []), *(spec.args or []))]
+    positional = [*function.leading, *arguments.positional]
+    if function.receiver is not None and not function.static:
+        positional.insert(0, function.receiver)
+    bound: dict[str, Value] = dict(zip(names, positional, strict=False))
+    if spec.vararg:
+        extra = positional[len(names) :]
+        open_end = arguments.unpacked
+        bound[spec.vararg] = Sequence(None if open_end else extra, join_all(extra), True)
+    keywords = dict(arguments.keywords)
+    for name in (*names, *(a.name for a in spec.kwonlyargs or [])):
+        if name in keywords:
+            bound[name] = keywords.pop(name)
+        elif name not in bound:
+            default = function.defaults.get(name, UNKNOWN)
+            bound[name] = UNKNOWN if arguments.unpacked else default
+    if spec.kwarg:
+        rest = keywords.pop("**", None)
+        kept = {name: value for name, value in function.defaults.items() if name not in bound}
+        bound[spec.kwarg] = Mapping(
+            {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
+        )
+    for name, value in bound.items():
+        if function.frame.index is not None and is_undecided(value):
+            bound[name] = resolved(value, function.frame.index.uses(function.node).get(name))
+    return bound
+
+
+@statement(nodes.Return)
+def return_(machine: Machine, node: nodes.Return) -> None:
+    value = machine.evaluate(node.value) if node.value is not None else NONE
+    if machine.at.state is not None:
+        machine.at.frame.returns.append((value, machine.at.state))
+    machine.at.state = None

@@ -1,0 +1,71 @@
+"""Making an object of a class of the project, and calling one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.events import Condition
+from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
+from xla_lint.program.domain.values import UNKNOWN, Class, Function, Instance, Location, as_setting
+from xla_lint.program.library.registry import call_method
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.meanings import calling
+
+if TYPE_CHECKING:
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.machine import Machine
+
+
+@calling(Class)
+def instantiate(machine: Machine, cls: Class, arguments: Arguments) -> Value:
+    model = is_model(cls)
+    instance = Instance(cls, library_base(cls), model=model, node=arguments.node)
+    if model:
+        instance.place, instance.certain = machine.device.place, machine.device.certain
+    instance.optional = any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition)
+    if cls.fields is not None:
+        fill_fields(machine, instance, cls.fields, arguments)
+        after = member_of(cls, "__post_init__")
+        if isinstance(after, Function):
+            machine.call_function(bound_to(after, instance), Arguments(arguments.node, []))
+    init = member_of(cls, "__init__")
+    if isinstance(init, Function):
+        machine.call_function(bound_to(init, instance), arguments)
+    elif cls.fields is None and instance.library:
+        machine.hand_over(arguments)
+        call_method(machine, instance, "__init__", arguments)
+    return instance
+
+
+def fill_fields(machine: Machine, instance: Instance, fields: list[str], arguments: Arguments) -> None:
+    given = {**dict(zip(fields, arguments.positional, strict=False)), **arguments.keywords}
+    for name in fields:
+        value = given.get(name)
+        if value is None:
+            value = member_of(instance.cls, name) if instance.cls is not None else None
+            if value is None or (isinstance(value, Instance) and value.library == "dataclasses.field"):
+                factory = value.attributes.get("default_factory") if isinstance(value, Instance) else None
+                value = machine.call(factory, Arguments(arguments.node, [])) if factory is not None else UNKNOWN
+        instance.attributes[name] = as_setting(value)
+
+
+@calling(Instance)
+def call_instance(machine: Machine, instance: Instance, arguments: Arguments) -> Value:
+    """The result of calling an object: a model's `forward`, or `__call__`."""
+    if not instance.model:
+        method = member_of(instance.cls, "__call__")
+        if isinstance(method, Function):
+            return machine.call_function(bound_to(method, instance), arguments)
+        return call_method(machine, instance, "__call__", arguments)
+    forward = instance.attributes.get("forward") or member_of(instance.cls, "forward")
+    if not isinstance(forward, Function):
+        return call_method(machine, instance, "__call__", arguments)
+    tensors = arguments.tensors()
+    if not machine.at.in_forward and Location.DEVICE in (instance.place, *(tensor.place for tensor in tensors)):
+        machine.forward(arguments.node, instance)
+    bound = forward if forward.receiver is not None else bound_to(forward, instance)
+    with machine.elsewhere(in_forward=True):
+        result = machine.call_function(bound, arguments)
+    if result is UNKNOWN:
+        return call_method(machine, instance, "__call__", arguments)
+    return result

@@ -1,0 +1,87 @@
+"""What names stand for, and what their use shows where nothing else is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.objects import is_undecided, resolved
+from xla_lint.program.domain.values import UNKNOWN, Imported, Instance, Location, Name
+from xla_lint.program.syntax.uses import path_of, receiver_of
+
+if TYPE_CHECKING:
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.machine import Machine
+
+
+BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+
+
+def lookup(machine: Machine, name: str) -> Value:
+    """What a name stands for here."""
+    env, frame = machine.here.env, machine.at.frame
+    if name in env and name not in frame.outside:
+        return known(machine, env, name)
+    outer = frame.outside.get(name, frame.outer)
+    while outer is not None:
+        if name in outer.env:
+            return known(machine, outer.env, name)
+        outer = outer.outer
+    return Name("builtins." + name) if name in BUILTINS else UNKNOWN
+
+
+def known(machine: Machine, env: dict[str, Value], name: str) -> Value:
+    """A variable's value; what was imported from the project is looked up now."""
+    value = env[name]
+    if isinstance(value, Imported):
+        value = env[name] = machine.find_imported(value)
+    return value
+
+
+def rebind(machine: Machine, target: nodes.NodeNG | None, old: Value, new: Value) -> None:
+    """Let a name that holds a value hold another one."""
+    if isinstance(target, nodes.Name) and machine.here.env.get(target.name) is old:
+        machine.here.env[target.name] = new
+
+
+def by_use(machine: Machine, node: nodes.NodeNG) -> Value:
+    """What an unknown name or attribute of `self` must be, from how the code around uses it."""
+    if not machine.assume_device:
+        return UNKNOWN
+    path = node.name if isinstance(node, nodes.AssignName) else path_of(node, receiver_of(node))
+    if path is None:
+        return UNKNOWN
+    scope = (
+        machine.at.frame.owner.node if path.startswith("self.") and machine.at.frame.owner else machine.at.frame.node
+    )
+    if scope is None:
+        return UNKNOWN
+    use = machine.uses(scope).get(path)
+    if use is None:
+        return UNKNOWN
+    if use.is_loss:
+        return machine.tensor(node, Location.DEVICE, grad=True, certain=False)
+    if use.is_optimizer:
+        return keep_on_owner(
+            machine, path, node, Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False)
+        )
+    if use.is_model:
+        return keep_on_owner(
+            machine, path, node, Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
+        )
+    return UNKNOWN
+
+
+def keep_on_owner(machine: Machine, path: str, node: nodes.NodeNG, value: Instance) -> Instance:
+    """The same object for an attribute of `self` wherever it is used."""
+    receiver = receiver_of(node) if path.startswith("self.") else None
+    owner = lookup(machine, receiver) if receiver is not None else UNKNOWN
+    if isinstance(owner, Instance):
+        machine.heap.put(owner.attributes, path.removeprefix("self."), value)
+    return value
+
+
+def resolve_use(machine: Machine, value: Value, path: str, scope: nodes.NodeNG) -> Value:
+    """Decide by the use of a name or attribute what an unknown value that was moved to the device is."""
+    return resolved(value, machine.uses(scope).get(path)) if is_undecided(value) else value

@@ -1,0 +1,113 @@
+"""The host asks for a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.events import How, Read
+from xla_lint.program.domain.objects import bound_to, member_of
+from xla_lint.program.domain.values import NONE, TEXT, Function, Instance, Location, Sequence, Text, options, tensors_in
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.host_parts import use_on_host
+from xla_lint.program.syntax.spelling import source_of
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.domain.values import Logger, Value
+    from xla_lint.program.machine.machine import Machine
+
+
+def read(
+    machine: Machine,
+    node: nodes.NodeNG,
+    subject: nodes.NodeNG | None,
+    value: Value,
+    how: How,
+    spelled: str,
+    *,
+    materialises: bool = False,
+    logger: Logger | None = None,
+    level: int = 0,
+) -> bool:
+    """Let the host ask for a value. An object of the project is formatted as its own method says.
+
+    What may be a text is no tensor where nothing is asked for that only tensors have.
+    """
+    if how in (How.FORMAT, How.BRANCH) and any(isinstance(option, Text) for option in options(value)):
+        return False
+    if how is not How.FORMAT:
+        return read_tensors(machine, node, subject, value, how, spelled, materialises=materialises)
+    found = False
+    for option in options(value):
+        inner = shown(machine, option, node, spelled)
+        asked = option if inner is None else inner
+        found |= read_tensors(
+            machine, node, subject, asked, how, spelled, materialises=materialises, logger=logger, level=level
+        )
+    return found
+
+
+def read_tensors(
+    machine: Machine,
+    node: nodes.NodeNG,
+    subject: nodes.NodeNG | None,
+    value: Value,
+    how: How,
+    spelled: str,
+    *,
+    materialises: bool,
+    logger: Logger | None = None,
+    level: int = 0,
+) -> bool:
+    """Let the host ask for the tensors in a value: for each of them to format it, else for the first one there is."""
+    found = False
+    for tensor in tensors_in(value):
+        if tensor.place is not Location.DEVICE:
+            use_on_host(machine, tensor, chooses=how is How.BRANCH)
+            continue
+        found = True
+        state, pending = machine.here, machine.is_pending(tensor)
+        what = source_of(subject if subject is not None else node)
+        on_every_path = len(state.epochs) == 1 or not pending
+        machine.emit(Read(node, machine.context, how, what, spelled, tensor, pending, on_every_path, logger, level))
+        if materialises and logger is None and pending:
+            state.materialised |= {tensor.root or tensor}
+        if how is not How.FORMAT:
+            break
+    return found
+
+
+def read_each(
+    machine: Machine,
+    arguments: Arguments,
+    how: How,
+    spelled: str,
+    *,
+    first: int = 0,
+    materialises: bool = False,
+    logger: Logger | None = None,
+    level: int = 0,
+) -> bool:
+    """Let the host ask for every positional argument from `first` on; True where a device tensor was read."""
+    found = False
+    for position, value in enumerate(arguments.positional[first:], first):
+        subject = arguments.node_of(position)
+        found |= machine.read(
+            arguments.node, subject, value, how, spelled, materialises=materialises, logger=logger, level=level
+        )
+    return found
+
+
+def shown(machine: Machine, value: Value, node: nodes.NodeNG, spelled: str) -> Value | None:
+    """What formatting an object of the project formats in turn; None for other values."""
+    if not isinstance(value, Instance) or value.cls is None or value.model:
+        return None
+    names = ("__format__", "__str__", "__repr__") if spelled == "f-string" else ("__str__", "__repr__")
+    for name in names:
+        method = member_of(value.cls, name)
+        if isinstance(method, Function):
+            given: list[Value] = [TEXT] if name == "__format__" else []
+            machine.call_function(bound_to(method, value), Arguments(node, given))
+            return NONE
+    return Sequence(list(value.attributes.values())) if value.cls.fields is not None else NONE

@@ -1,0 +1,194 @@
+"""Subscripts: items, slices, and what an index of a device tensor costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import DataShape, How, RankIndex
+from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.objects import differs_between_replicas
+from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
+from xla_lint.program.domain.values import (
+    NONE,
+    TEXT,
+    UNKNOWN,
+    Function,
+    Instance,
+    Kind,
+    Location,
+    Mapping,
+    Name,
+    Number,
+    Sequence,
+    Tensor,
+    Text,
+    Trait,
+    Value,
+    element_of,
+    join_all,
+    key_of,
+    may_alias,
+    options,
+)
+from xla_lint.program.interpreter.costs import report_changing
+from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.meanings import expression
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from xla_lint.program.machine.machine import Machine
+
+
+class Slice(Value):
+    """A slice that is used as an index."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: list[Value]) -> None:
+        self.parts = parts
+
+
+@expression(nodes.Subscript)
+def subscript_read(machine: Machine, node: nodes.Subscript) -> Value:
+    if isinstance(node.value, nodes.Attribute) and node.value.attrname == "shape":
+        owner = machine.evaluate(node.value.expr)
+        if isinstance(owner, Tensor) and isinstance(node.slice, nodes.Const) and node.slice.value == 0:
+            return Number(owner.length, traits=frozenset({Trait.SHAPE}))
+        value = machine.attribute(owner, "shape", node.value)
+    else:
+        value = machine.evaluate(node.value)
+    if isinstance(node.slice, nodes.Slice):
+        index: Value = slice_(machine, node.slice)
+    else:
+        index = machine.evaluate(node.slice)
+    if any(differs_between_replicas(part) for part in (index.parts if isinstance(index, Slice) else [index])):
+        machine.emit(RankIndex(node, machine.context))
+    results = [subscript(machine, node, option, index, node.slice) for option in options(value) if option is not NONE]
+    return join_all(results)
+
+
+@expression(nodes.Slice)
+def slice_(machine: Machine, node: nodes.Slice) -> Value:
+    parts = [machine.evaluate(part) if part is not None else NONE for part in (node.lower, node.upper, node.step)]
+    return Slice(parts)
+
+
+def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, index_node: nodes.NodeNG) -> Value:
+    """The result of `value[index]`."""
+    if isinstance(value, Tensor):
+        return index_tensor(machine, node, value, index, index_node)
+    if isinstance(value, (Sequence, Text)):
+        machine.read(node, index_node, index, How.VALUE, "list index")
+    if isinstance(value, Sequence):
+        return moved_with(index_sequence(value, index), index)
+    if isinstance(value, Mapping):
+        return entry_of(machine, node, value, key_of(index))
+    if isinstance(value, Instance) and value.model:
+        numbered = value.attributes.get(str(index.const)) if isinstance(index, Number) else None
+        inside = numbered or value.attributes.get("*")
+        return inside if inside is not None else value
+    if isinstance(value, Instance) and value.cls is not None:
+        method = machine.attribute(value, "__getitem__", node)
+        return machine.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
+    if isinstance(value, Instance) and value.library.startswith("datasets.") and isinstance(index, Text):
+        return Instance(None, value.library, node=value.node)
+    if isinstance(value, Text):
+        return TEXT
+    if isinstance(value, Name) and value.dotted == ENVIRONMENT:
+        return environment_value(index)
+    return UNKNOWN
+
+
+def index_tensor(machine: Machine, node: nodes.NodeNG, value: Tensor, index: Value, index_node: nodes.NodeNG) -> Value:
+    if value.unstructured and isinstance(index, Text):
+        return value.like(length=None)
+    if value.place is Location.DEVICE:
+        report_index(machine, node, index, index_node)
+    length = value.length
+    first = index.items[0] if isinstance(index, Sequence) and index.items else index
+    if isinstance(first, Slice):
+        length = sliced_length(length, first)
+    elif first is not NONE:
+        length = None
+    if first is NONE:
+        length = 1
+    return machine.derived(node, [value], kind=value.kind, length=length, grad=value.grad and machine.here.grad)
+
+
+def report_index(machine: Machine, node: nodes.NodeNG, index: Value, index_node: nodes.NodeNG) -> None:
+    """Report what an index of a device tensor costs."""
+    parts = index.items if isinstance(index, Sequence) and index.frozen and index.items is not None else [index]
+    part_nodes = index_node.elts if isinstance(index_node, nodes.Tuple) else [index_node]
+    if len(part_nodes) != len(parts):
+        part_nodes = [index_node] * len(parts)
+    for part, part_node in zip(parts, part_nodes, strict=True):
+        if isinstance(part, Number):
+            report_changing(machine, node, f"[{part_node.as_string()}]", part, shape=False)
+        elif isinstance(part, Slice):
+            report_slice(machine, node, part, part_node)
+        elif device_tensors(o for o in options(part) if isinstance(o, Tensor) and o.kind is Kind.BOOL):
+            machine.emit(DataShape(node, machine.context, f"[{part_node.as_string()}]"))
+
+
+def report_slice(machine: Machine, node: nodes.NodeNG, part: Slice, part_node: Any) -> None:
+    lower, upper, _ = part.parts
+    moving = [end for end in (lower, upper) if isinstance(end, Number) and end.loops]
+    for end in (lower, upper):
+        if device_tensors([end]):
+            machine.read(node, part_node, end, How.VALUE, "slice")
+    if len(moving) == 2:
+        report_changing(machine, node, f"[{part_node.as_string()}]", moving[0], shape=False)
+    elif moving:
+        report_changing(machine, node, f"[{part_node.as_string()}]", moving[0], shape=True)
+
+
+def entry_of(machine: Machine, node: nodes.NodeNG, value: Mapping, key: str | None) -> Value:
+    if key is not None and key in value.entries:
+        return value.entries[key]
+    if value.factory is not None and key is not None:
+        made = machine.call(value.factory, Arguments(node, []))
+        machine.heap.put(value.entries, key, made)
+        return made
+    if value.element is not None:
+        entries = list(value.entries.values()) if value.factory is not None else []
+        return may_alias([*entries, value.element])
+    return may_alias(list(value.entries.values())) if value.entries and key is None else UNKNOWN
+
+
+def index_sequence(value: Sequence, index: Value) -> Value:
+    """The item of a sequence at an index."""
+    if isinstance(index, Number) and index.const is not None and value.items is not None:
+        position = int(index.const)
+        if -len(value.items) <= position < len(value.items):
+            return value.items[position]
+    if isinstance(index, Slice):
+        ends = [part.const if isinstance(part, Number) else None for part in index.parts]
+        absent = [part is NONE for part in index.parts]
+        if value.items is not None and all(a or e is not None for a, e in zip(absent, ends, strict=True)):
+            start, stop, step = (None if e is None else int(e) for e in ends)
+            if step == 0:
+                return UNKNOWN
+            return Sequence(value.items[start:stop:step], element_of(value), value.frozen)
+        return Sequence(None, element_of(value), value.frozen)
+    return element_of(value)
+
+
+def moved_with(item: Value, index: Value) -> Value:
+    """An item of a sequence: a number changes as its index does."""
+    if isinstance(item, Number) and item.const is None and isinstance(index, Number) and index.loops:
+        return Number(None, item.loops | index.loops, item.traits)
+    return item
+
+
+def sliced_length(length: int | None, part: Slice) -> int | None:
+    """How many rows a slice of that many rows has."""
+    ends = [part_.const if isinstance(part_, Number) and not part_.loops else None for part_ in part.parts]
+    if any(end is None and value is not NONE for end, value in zip(ends, part.parts, strict=True)):
+        return None
+    start, stop, step = (None if end is None else int(end) for end in ends)
+    if length is None:
+        return stop if stop is not None and stop >= 0 and start in (None, 0) and step in (None, 1) else None
+    return len(range(length)[start:stop:step])

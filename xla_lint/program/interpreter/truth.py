@@ -1,0 +1,120 @@
+"""What a test tells: which branch runs for sure, which conditions hold in each, and what is known of names there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import Condition
+from xla_lint.program.domain.values import FACT, NO_TRAITS, UNKNOWN, Method, Name, Number, Text, Trait, options
+from xla_lint.program.syntax.imports import is_none_constant
+
+if TYPE_CHECKING:
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.syntax.narrowing import Narrowings
+
+
+@dataclass(slots=True)
+class Truth:
+    """What a test tells: which branch runs for sure, and which guards hold in each."""
+
+    known: bool | None = None
+    if_true: set[Condition] = field(default_factory=set)
+    if_false: set[Condition] = field(default_factory=set)
+    narrow_true: Narrowings = field(default_factory=list)
+    """What is known of names where the test holds."""
+    narrow_false: Narrowings = field(default_factory=list)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the answer differs between replicas."""
+        return Condition.RANK in self.if_true or Condition.RANK in self.if_false
+
+    def negated(self) -> Truth:
+        """The truth of `not test`."""
+        known = None if self.known is None else not self.known
+        return Truth(known, self.if_false, self.if_true, self.narrow_false, self.narrow_true)
+
+
+def truth_of_number(value: Value) -> Truth:
+    """What a number's truth tells."""
+    if not isinstance(value, Number):
+        return Truth()
+    truth = Truth(None if value.const is None else bool(value.const))
+    traits = value.traits
+    if not traits:
+        return truth
+    if Trait.RARE in traits:
+        truth.if_true.add(Condition.PERIODIC)
+    if Trait.COMMON in traits or Trait.COUNTED in traits:
+        truth.if_false.add(Condition.PERIODIC)
+    for trait, condition in (
+        (Trait.RANK, Condition.RANK),
+        (Trait.DATA, Condition.DATA),
+        (Trait.RANDOM, Condition.RANDOM),
+    ):
+        if trait in traits:
+            truth.if_true.add(condition)
+            truth.if_false.add(condition)
+    return truth
+
+
+def number_of(truth: Truth) -> Number:
+    """The boolean that a truth is, so that `flag = test` decides as `test` does."""
+    traits: set[Trait] = set()
+    if Condition.PERIODIC in truth.if_true:
+        traits.add(Trait.RARE)
+    if Condition.PERIODIC in truth.if_false:
+        traits.add(Trait.COMMON)
+    both = truth.if_true | truth.if_false
+    for trait, condition in (
+        (Trait.RANK, Condition.RANK),
+        (Trait.DATA, Condition.DATA),
+        (Trait.RANDOM, Condition.RANDOM),
+    ):
+        if condition in both:
+            traits.add(trait)
+    return Number(truth.known, traits=frozenset(traits) | (FACT if truth.known is not None else NO_TRAITS))
+
+
+def combine(op: str, truths: list[Truth]) -> Truth:
+    """The truth of several tests joined by `and` or `or`."""
+    if op == "or":
+        return combine("and", [truth.negated() for truth in truths]).negated()
+    known: bool | None = True
+    for truth in truths:
+        if truth.known is False:
+            known = False
+            break
+        if truth.known is None:
+            known = None
+    undecided = [truth for truth in truths if truth.known is not True] or truths
+    may_alias = {Condition.RANK, Condition.DATA, Condition.RANDOM, Condition.SETTING}
+    if_false = set.intersection(*(truth.if_false for truth in undecided))
+    if_false |= {condition for truth in undecided for condition in truth.if_false & may_alias}
+    return Truth(
+        known,
+        {condition for truth in truths for condition in truth.if_true},
+        if_false,
+        [fact for truth in truths for fact in truth.narrow_true],
+        undecided[0].narrow_false if len(undecided) == 1 else [],
+    )
+
+
+def is_structural(node: nodes.Compare, value: Value) -> bool:
+    """True for a test whose answer no default and no flag on the command line changes: identity, or the device."""
+    fact = isinstance(value, Number) and Trait.FACT in value.traits
+    return fact or (len(node.ops) == 1 and node.ops[0][0] in ("is", "is not"))
+
+
+def is_setting(node: nodes.NodeNG, value: Value) -> bool:
+    """True for a test of which nothing is known: a flag, an option, a name."""
+    if isinstance(node, nodes.Compare) and (
+        node.left.as_string() == "__name__" or any(is_none_constant(right) for _, right in node.ops)
+    ):
+        return False
+    if isinstance(value, Number):
+        return not value.loops and not value.traits
+    return all(option is UNKNOWN or isinstance(option, (Text, Number, Name, Method)) for option in options(value))

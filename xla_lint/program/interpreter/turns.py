@@ -1,0 +1,222 @@
+"""Loops: a body runs until what it carries round is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.loops import Cut
+from xla_lint.program.domain.objects import note_loaders
+from xla_lint.program.domain.state import Exits, meet_all
+from xla_lint.program.domain.values import (
+    NONE,
+    UNKNOWN,
+    Choice,
+    Instance,
+    Loader,
+    Mapping,
+    Number,
+    Sequence,
+    Stream,
+    Tensor,
+    Text,
+    join_all,
+    options,
+)
+from xla_lint.program.interpreter.branches import test_of
+from xla_lint.program.interpreter.conditions import narrow
+from xla_lint.program.interpreter.totals import look_for_growth, stored_since
+from xla_lint.program.interpreter.truth import truth_of_number
+from xla_lint.program.machine.meanings import statement
+from xla_lint.program.syntax.loop_bodies import attributes_set, counts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.state import State
+    from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.machine import Machine
+
+
+MOST_TURNS = 3
+"""How often a loop's body is run at most, until what it carries round is known."""
+
+
+@statement(nodes.For, nodes.AsyncFor)
+def for_(machine: Machine, node: nodes.For) -> None:
+    settings = attributes_set(node)
+    if settings is not None and set_each(machine, node, machine.evaluate(settings)):
+        return
+    iterable = machine.evaluate(node.iter)
+    loop = machine.loop_of(node)
+    note_loaders(loop, iterable)
+    random = isinstance(iterable, Stream) and any(
+        isinstance(o, Number) and Condition.RANDOM in truth_of_number(o).if_true for o in options(iterable.stop or NONE)
+    )
+
+    def head() -> bool:
+        machine.bind(node.target, machine.iterate(iterable, loop, node.iter))
+        return True
+
+    operations = machine.operations
+    run_loop(machine, node, loop, head)
+    if random and machine.operations > operations and machine.at.state is not None:
+        machine.emit(HostChoice(node.iter, machine.context, "loop count"))
+
+
+def set_each(machine: Machine, node: nodes.For, settings: Value) -> bool:
+    """Run a loop that sets attributes once for each; False where not all of them are known."""
+    if not isinstance(settings, Mapping) or settings.element is not None:
+        return False
+    for name, value in list(settings.entries.items()):
+        machine.bind(node.target, Sequence([Text(name), value], frozen=True))
+        machine.run(node.body)
+    return True
+
+
+@statement(nodes.While)
+def while_(machine: Machine, node: nodes.While) -> None:
+    loop = machine.loop_of(node)
+    random, operations = False, machine.operations
+
+    def head() -> bool:
+        nonlocal random
+        truth = test_of(machine, node.test)
+        random = Condition.RANDOM in truth.if_true
+        machine.assume(truth.if_true - {Condition.PERIODIC})
+        narrow(machine, truth.narrow_true)
+        return truth.known is not False
+
+    run_loop(machine, node, loop, head)
+    if random and machine.operations > operations and machine.at.state is not None:
+        machine.emit(HostChoice(node.test, machine.context, "loop count"))
+
+
+def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: Callable[[], bool]) -> None:
+    entry = machine.here
+    outer_cut, outer_phase, path_condition = entry.cut, entry.phase, entry.path_condition
+    widen(machine, node, loop)
+    before = entry.fork()
+    exits = Exits()
+    frame_exits = machine.at.frame.exits
+    frame_exits.append(exits)
+    end: State | None = None
+    for turn in range(MOST_TURNS):
+        start = before.fork()
+        start.cut, start.phase = Cut.NEVER, None
+        machine.at.state = start
+        loop.turn += 1
+        exits.breaks.clear()
+        exits.continues.clear()
+        mark = machine.heap.mark()
+        with machine.inside(loop):
+            if head():
+                machine.run(node.body)
+            end = meet_all([machine.at.state, *exits.continues])
+            if end is None:
+                break
+            loop.cut = end.cut
+            again = carries(machine, before, end, mark)
+            look_for_growth(machine, loop, before, end, mark)
+        if not again or turn == MOST_TURNS - 1:
+            break
+        round_again = end.fork()
+        before = before.meet(round_again)
+    frame_exits.pop()
+    if loop.wrapped and end is not None:
+        machine.at.state = end
+        machine.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
+    if loop.parent is not None and loop.opaque:
+        loop.parent.opaque = True
+    machine.at.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
+    if machine.at.state is None:
+        return
+    after = machine.at.state
+    passed = after.cut if end is not None else Cut.NEVER
+    after.cut = outer_cut if passed is Cut.NEVER else max(outer_cut, passed)
+    after.phase = outer_phase if outer_phase is not None else None
+    after.path_condition = path_condition
+    if node.orelse:
+        machine.run(node.orelse)
+
+
+def widen(machine: Machine, node: nodes.For | nodes.While, loop: Loop) -> None:
+    """Forget the values of numbers that the body assigns: they change from turn to turn."""
+    env = machine.here.env
+    counts = counts_of(node)
+    for name, advances in counts.names:
+        value = env.get(name)
+        if isinstance(value, (Number, Choice)):
+            env[name] = join_all(widened(option, loop if advances else None) for option in options(value))
+    for owner, name in counts.slots:
+        for holder in options(machine.quietly(owner)):
+            slots = slots_of(holder)
+            value = slots.get(name)
+            if isinstance(value, Number):
+                machine.heap.put(slots, name, Number(None, value.loops | {loop}))
+
+
+def widened(value: Value, loop: Loop | None) -> Value:
+    """A number whose value is forgotten; with `loop`, one that changes with its turns. Other values stay."""
+    if not isinstance(value, Number):
+        return value
+    return Number(None, value.loops | {loop} if loop is not None else value.loops, value.traits)
+
+
+def slots_of(holder: Value) -> dict[str, Value]:
+    """What an object or a dict holds, by attribute or key."""
+    if isinstance(holder, Instance):
+        return holder.attributes
+    return holder.entries if isinstance(holder, Mapping) else {}
+
+
+def carries(machine: Machine, before: State, end: State, mark: int) -> bool:
+    """Whether something that lived before the turn is of another kind after it, and on the device, or a loader."""
+    pairs: list[tuple[Value, Value]] = [
+        (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
+    ]
+    pairs.extend(stored_since(machine, mark))
+    if any(key == "moves" for _, key, _ in machine.heap.since(mark)):
+        return True
+    if any(isinstance(old, Number) and isinstance(new, Number) and new.loops - old.loops for old, new in pairs):
+        return True
+    return any(differs(old, new) and (isinstance(new, Loader) or device_tensors([new])) for old, new in pairs)
+
+
+def differs(old: Value, new: Value) -> bool:
+    """Whether a value that comes round again is of another kind than the one before."""
+    if old is new:
+        return False
+    if type(old) is not type(new):
+        return not (isinstance(old, Number) and new is UNKNOWN)
+    if isinstance(old, Tensor) and isinstance(new, Tensor):
+        return (old.place, old.grad, old.sites) != (new.place, new.grad, new.sites)
+    if isinstance(old, Sequence) and isinstance(new, Sequence):
+        if old.items is not None and new.items is not None and len(old.items) == len(new.items):
+            return any(differs(a, b) for a, b in zip(old.items, new.items, strict=True))
+        return differs(join_all(old.items or [old.element]), join_all(new.items or [new.element]))
+    if isinstance(old, Instance) and isinstance(new, Instance):
+        return old.cls is not new.cls or old.place is not new.place
+    if isinstance(old, Loader) and isinstance(new, Loader):
+        return old.node is not new.node
+    if isinstance(old, Choice) and isinstance(new, Choice):
+        return len(old.options) != len(new.options)
+    return False
+
+
+@statement(nodes.Break)
+def break_(machine: Machine, _: nodes.Break) -> None:
+    if machine.at.frame.exits:
+        machine.at.frame.exits[-1].breaks.append(machine.here)
+    machine.at.state = None
+
+
+@statement(nodes.Continue)
+def continue_(machine: Machine, _: nodes.Continue) -> None:
+    if machine.at.frame.exits:
+        machine.at.frame.exits[-1].continues.append(machine.here)
+    machine.at.state = None

@@ -1,0 +1,17 @@
+"""Source as a message shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+LONGEST = 48
+"""How many characters of an expression a message shows."""
+
+
+def source_of(node: nodes.NodeNG) -> str:
+    """An expression as a message shows it, in one line."""
+    text = " ".join(node.as_string().split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
