@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -58,10 +59,19 @@ def class_definition(machine: Machine, node: nodes.ClassDef) -> None:
     if machine.at.state is None:
         return
     env = machine.here.env
-    cls.members = {name: value for name, value in env.items() if name not in names or before[name] is not value}
+    cls.members = {
+        name: as_own(value, cls) for name, value in env.items() if name not in names or before[name] is not value
+    }
     machine.here.env = before
     complete_class(machine, cls, node)
     before[node.name] = cls
+
+
+def as_own(value: Value, cls: Class) -> Value:
+    """A member of a class: a function that a call in its body made is a method like those that are written there."""
+    if isinstance(value, Function) and value.owner is None and value.frame.function is not None:
+        return replace(value, owner=cls)
+    return value
 
 
 def defaults_of(machine: Machine, node: nodes.FunctionDef | nodes.Lambda) -> dict[str, Value]:
