@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.values import Number, Tensor, Text, Value, join, per_replica, tensors_in
 
@@ -13,12 +14,11 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.domain.environment import Environment
     from xla_lint.program.domain.events import Constraint
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Class, Device, Function
     from xla_lint.program.syntax.index import Index
-
-Environment = dict[str, Value]
 
 
 @dataclass(slots=True, eq=False)
@@ -105,13 +105,12 @@ class State:
 
         `ranked` says that each path is taken by other replicas.
         """
-        env = self.env
-        for name, value in other.env.items():
-            mine = env.get(name)
-            if mine is None:
-                env[name] = value
-            elif mine is not value:
-                env[name] = per_replica(join(mine, value)) if ranked else join(mine, value)
+        env, others = self.env, other.env
+        rebound, added = changes(env, others)
+        for name in rebound:
+            joined = join(env[name], others[name])
+            env[name] = per_replica(joined) if ranked else joined
+        env.update((name, others[name]) for name in added)
         self.merge_course(other)
         return self
 

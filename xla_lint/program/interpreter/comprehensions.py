@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_ITEMS = 8
 """Over so many known items a comprehension is run item by item."""
+MOST_UNROLLED = 64
+"""So often an expression is run in a row at most, by comprehensions inside each other."""
 
 
 @expression(nodes.ListComp, nodes.SetComp, nodes.GeneratorExp)
@@ -68,6 +70,13 @@ def run_generators(machine: Machine, generators: list[nodes.Comprehension], elem
     return exact
 
 
+def may_unroll(machine: Machine, items: list[Value]) -> bool:
+    """Whether a comprehension over these items is run item by item."""
+    if len(items) > MOST_ITEMS or machine.at.unrolled * len(items) > MOST_UNROLLED:
+        return False
+    return not any(isinstance(item, Tensor) for item in items)
+
+
 def run_clause(
     machine: Machine, generators: list[nodes.Comprehension], position: int, element: Callable[[], None]
 ) -> bool:
@@ -77,10 +86,11 @@ def run_clause(
     clause = generators[position]
     source = machine.evaluate(clause.iter)
     items = source.items if isinstance(source, Sequence) and len(generators) == 1 and not clause.ifs else None
-    if items and len(items) <= MOST_ITEMS and not any(isinstance(item, Tensor) for item in items):
-        for item in items:
-            machine.bind(clause.target, item)
-            element()
+    if items and may_unroll(machine, items):
+        with machine.elsewhere(unrolled=machine.at.unrolled * len(items)):
+            for item in items:
+                machine.bind(clause.target, item)
+                element()
         return True
     if loader_of(source) is not None:
         with turn_of(machine, clause.parent or clause, source) as loop:

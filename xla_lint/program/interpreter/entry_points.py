@@ -76,35 +76,53 @@ class EntryPoints:
                     report_outdated(machine, value)
 
     def _callers_first(self, functions: list[Function]) -> list[Function]:
-        """The functions in such an order that those that mention one come before it; the last one first otherwise."""
+        """The functions in such an order that those that mention one come before it; the last one first otherwise.
+
+        The callers by one name are looked through once, however many functions have that name.
+        """
         by_node: dict[nodes.NodeNG, Function] = {function.node: function for function in functions}
+        callers: dict[tuple[bool, str], Iterator[Function]] = {}
         order: dict[Function, None] = {}
         entered: set[Function] = set()
+
+        def callers_of(function: Function) -> Iterator[Function]:
+            key = (function.owner is None, function.name)
+            if key not in callers:
+                around = (by_node.get(node.frame()) for node in self._named(function))
+                callers[key] = (caller for caller in around if caller is not None)
+            return callers[key]
+
         starts = list(reversed(functions))
-        starts.sort(key=lambda function: bool(self._mentions(function)))
+        starts.sort(key=lambda function: any(True for _ in self._mentions(function)))
         for start in starts:
-            path: list[tuple[Function, Iterator[nodes.NodeNG]]] = []
-            waiting: Function | None = start
+            path: list[Function] = []
+            waiting: Function | None = None if start in entered else start
             while path or waiting is not None:
                 if waiting is not None:
                     entered.add(waiting)
-                    path.append((waiting, iter(self._mentions(waiting))))
-                callers = (by_node.get(node.frame()) for node in path[-1][1])
-                waiting = next((caller for caller in callers if caller is not None and caller not in entered), None)
+                    path.append(waiting)
+                waiting = next((caller for caller in callers_of(path[-1]) if caller not in entered), None)
                 if waiting is None:
-                    order[path.pop()[0]] = None
+                    order[path.pop()] = None
         return list(order)
 
-    def _mentions(self, function: Function) -> list[nodes.NodeNG]:
-        """Where its module names a function, outside the function itself."""
+    def _named(self, function: Function) -> list[Any]:
+        """Where its module uses a function's name, or an attribute of a method's name."""
         index = function.frame.index or self.machine.index
-        named: list[Any] = (index.mentioned if function.owner is None else index.attributes)[function.name]
-        return [node for node in named if not function.node.parent_of(node)]
+        return (index.mentioned if function.owner is None else index.attributes).get(function.name, [])
+
+    def _mentions(self, function: Function) -> Iterator[nodes.NodeNG]:
+        """Where its module names a function, outside the function itself."""
+        return (node for node in self._named(function) if not function.node.parent_of(node))
 
     def _is_dead(self, function: Function) -> bool:
         """Whether nothing mentions a function but statements that the code around them never comes to."""
-        mentions = self._mentions(function)
-        return bool(mentions) and all(self._is_passed_by(node) for node in mentions)
+        passed_by = False
+        for node in self._mentions(function):
+            if not self._is_passed_by(node):
+                return False
+            passed_by = True
+        return passed_by
 
     def _is_passed_by(self, node: nodes.NodeNG) -> bool:
         statement, around = node.statement(), node.frame()

@@ -84,12 +84,11 @@ def stored_since(machine: Machine, mark: int) -> list[tuple[Value, Value]]:
     return pairs
 
 
-def look_for_growth(machine: Machine, loop: Loop, before: State, end: State, mark: int) -> None:
-    """Find what comes round again with a concatenation or a running total of this turn in it."""
-    pairs: list[tuple[Value, Value]] = [
-        (old, end.env[name]) for name, old in before.env.items() if end.env.get(name, old) is not old
-    ]
-    pairs.extend(stored_since(machine, mark))
+def look_for_growth(machine: Machine, loop: Loop, pairs: list[tuple[Value, Value]], end: State) -> None:
+    """Find what comes round again with a concatenation or a running total of this turn in it.
+
+    `pairs` are the values before and after the turn of what it changed.
+    """
     for old, new in pairs:
         olds = list(tensors_in(old))
         loop.carries |= any(t.place is Location.DEVICE and t.recorded_in in end.epochs for t in tensors_in(new))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.events import Condition, HostChoice
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.loops import Cut
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 3
 """How often a loop's body is run at most, until what it carries round is known."""
+MOST_RUNS = MOST_TURNS**3
+"""From so many runs of one loop's body on, in loops around that come round again, it is run once each time."""
 
 
 @statement(nodes.For, nodes.AsyncFor)
@@ -105,7 +108,8 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
     frame_exits = machine.at.frame.exits
     frame_exits.append(exits)
     end: State | None = None
-    for turn in range(MOST_TURNS):
+    most = MOST_TURNS if loop.turn < MOST_RUNS else 1
+    for turn in range(most):
         start = before.fork()
         start.cut, start.phase = Cut.NEVER, None
         machine.at.state = start
@@ -120,9 +124,11 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
             if end is None:
                 break
             loop.cut = end.cut
-            again = carries(machine, before, end, mark)
-            look_for_growth(machine, loop, before, end, mark)
-        if not again or turn == MOST_TURNS - 1:
+            pairs = [(before.env[name], end.env[name]) for name in changes(before.env, end.env)[0]]
+            pairs += stored_since(machine, mark)
+            again = carries(machine, pairs, mark)
+            look_for_growth(machine, loop, pairs, end)
+        if not again or turn == most - 1:
             break
         round_again = end.fork()
         before = before.meet(round_again)
@@ -174,12 +180,11 @@ def slots_of(holder: Value) -> dict[str, Value]:
     return holder.entries if isinstance(holder, Mapping) else {}
 
 
-def carries(machine: Machine, before: State, end: State, mark: int) -> bool:
-    """Whether something that lived before the turn is of another kind after it, and on the device, or a loader."""
-    pairs: list[tuple[Value, Value]] = [
-        (old, new) for name, old in before.env.items() if (new := end.env.get(name, old)) is not old
-    ]
-    pairs.extend(stored_since(machine, mark))
+def carries(machine: Machine, pairs: list[tuple[Value, Value]], mark: int) -> bool:
+    """Whether something that lived before the turn is of another kind after it, and on the device, or a loader.
+
+    `pairs` are the values before and after the turn of what it changed.
+    """
     if any(key == "moves" for _, key, _ in machine.heap.since(mark)):
         return True
     if any(isinstance(old, Number) and isinstance(new, Number) and new.loops - old.loops for old, new in pairs):

@@ -43,6 +43,8 @@ class Position:
     """While a model's `forward` runs."""
     replicated: bool = False
     """In code that each replica runs in a process of its own."""
+    unrolled: int = 1
+    """How often what runs here is run in a row, because comprehensions around go item by item."""
     entry_point: int = MODULE
     """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
 
@@ -60,6 +62,7 @@ class Position:
             self.callback,
             self.in_forward,
             self.replicated,
+            self.unrolled,
             self.entry_point,
         )
 
