@@ -28,8 +28,8 @@ from xla_lint.program.domain.values import (
     Text,
     Value,
 )
-from xla_lint.program.interpreter.analysis import Program
 from xla_lint.program.project.scope import NEWEST, Version
+from xla_lint.program.queries import Program
 from xla_lint.rules import all_rules, listeners, rule_named
 from xla_lint.rules.base import HEADINGS, Confidence, Finding, Rule
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from xla_lint.program.domain.events import Event
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.interpreter.analysis import Program
+    from xla_lint.program.queries import Program
 
 
 class Confidence(enum.Enum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import DEVICE_LOADER
 from xla_lint.program.domain.events import Barrier, LoopRun
 from xla_lint.rules.barriers.uncut import uncut
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -57,7 +58,7 @@ class MissingSync(Rule):
     message = (
         "the step loop of line %(line)s has no barrier on any path: all its steps become one ever-growing graph,"
         " compiled as a whole when a value is first needed; call %(barrier)s at the end of each step, or iterate an"
-        " MpDeviceLoader"
+        f" {DEVICE_LOADER}"
     )
     subscribes = (LoopRun,)
 
@@ -73,7 +74,7 @@ class MissingSync(Rule):
 
     @cached_property
     def _barriers(self) -> set[nodes.NodeNG]:
-        return {event.node.statement() for event in self.program.events if isinstance(event, Barrier)}
+        return {event.node.statement() for event in self.program.of(Barrier)}
 
 
 def following(node: nodes.NodeNG) -> nodes.NodeNG | None:

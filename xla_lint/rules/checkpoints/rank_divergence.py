@@ -6,6 +6,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import LAST_WAITING_SAVE, SPELLED_SAVES, Release
 from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
 from xla_lint.program.domain.values import Location
 from xla_lint.rules.arguments import constant
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-OWN_SAVES = frozenset({"xm.save", "xser.save"})
-"""torch_xla's own ways to save: all replicas run what is pending for them (torch_xla 2.9.0)."""
-LAST_WAITING_SAVE = (2, 0)
-"""The last release in which they ended in a rendezvous."""
 LOGS = {"lightning.LightningModule.log": 8, "lightning.LightningModule.log_dict": 7}
 """Lightning's logging methods, and the position of `sync_dist` (lightning 2.6)."""
 
@@ -82,7 +79,7 @@ class RankDivergence(Rule):
         if what is None or constraint is None:
             return
         node = event.node if isinstance(event, Read) else anchor(event, constraint)
-        if isinstance(event, Collective) and paired(node, self._collectives[event.spelled]):
+        if isinstance(event, Collective) and paired(node, self._collectives[event.spelled, node.frame()]):
             return
         yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[constraint.condition])
 
@@ -100,16 +97,18 @@ class RankDivergence(Rule):
         return None
 
     @cached_property
-    def _collectives(self) -> dict[str, list[nodes.NodeNG]]:
-        found: dict[str, list[nodes.NodeNG]] = defaultdict(list)
-        for event in self.program.events:
-            constraint = dividing(event.context) if isinstance(event, Collective) else None
-            if isinstance(event, Collective) and constraint is not None:
-                found[event.spelled].append(anchor(event, constraint))
+    def _collectives(self) -> dict[tuple[str, nodes.NodeNG], list[nodes.NodeNG]]:
+        """Where some replicas alone come to each collective, by its spelling and the function around."""
+        found: dict[tuple[str, nodes.NodeNG], list[nodes.NodeNG]] = defaultdict(list)
+        for event in self.program.of(Collective):
+            constraint = dividing(event.context)
+            if constraint is not None:
+                node = anchor(event, constraint)
+                found[event.spelled, node.frame()].append(node)
         return found
 
 
-def is_collective_save(save: Save, target: tuple[int, int]) -> bool:
+def is_collective_save(save: Save, target: Release) -> bool:
     """Whether a save waits for all replicas: by itself, or through what it saves."""
-    waits = save.spelled in OWN_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
+    waits = save.spelled in SPELLED_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
     return waits or (save.spelled != "wandb.watch" and save.collective)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import Condition, LibraryCall
 from xla_lint.program.domain.values import Instance, Location, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.entry import committed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +83,7 @@ class CudaLeftover(Rule):
         if is_optional(event) or self._is_optional_default(event):
             return
         call = cuda_call(event)
-        if call is not None and (self.committed or on_xla(event.receiver)):
+        if call is not None and (self.program.needs_xla or on_xla(event.receiver)):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,
@@ -100,8 +99,8 @@ class CudaLeftover(Rule):
             return False
         function = parameters.parent
         owner = function.parent if isinstance(function.parent, nodes.ClassDef) else function
-        calls = [event for event in self.program.events if isinstance(event, LibraryCall)]
-        inside = [event for event in calls if owner.parent_of(event.node) and parameters_around(event.node) is None]
+        calls = [event for event in self.program.written_in(owner) if isinstance(event, LibraryCall)]
+        inside = [event for event in calls if parameters_around(event.node) is None]
         return bool(inside) and all(is_optional(event) for event in inside)
 
     def _instead(self, call: LibraryCall) -> str:
@@ -109,13 +108,8 @@ class CudaLeftover(Rule):
         if not call.name.startswith(CUDA):
             return "move to the XLA device"
         if name == "synchronize":
-            return f"use {self.program.barrier} and xm.wait_device_ops()"
-        return "use xm.get_memory_info(device)" if "memory" in name else "remove it"
-
-    @cached_property
-    def committed(self) -> bool:
-        """Whether the program cannot run without torch_xla."""
-        return committed(self.program)
+            return f"use {self.program.barrier} and {torch_xla.WAIT}"
+        return f"use {torch_xla.MEMORY}" if "memory" in name else "remove it"
 
 
 def cuda_call(call: LibraryCall) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import DEVICE_LOADER
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -52,7 +53,7 @@ class UnwrappedLoader(Rule):
     severity = Severity.REFACTOR
     message = (
         "the step loop of line %(line)s iterates the plain DataLoader of line %(built)s and moves each batch by hand:"
-        " the device waits for the transfer; iterate MpDeviceLoader(loader, device), which transfers ahead and cuts"
+        f" the device waits for the transfer; iterate {DEVICE_LOADER}(loader, device), which transfers ahead and cuts"
         " the graph"
     )
     subscribes = (LoopRun,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import TRAINER_OPTIMIZER
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Text
 from xla_lint.rules.arguments import constant, given
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 ARGUMENTS = frozenset({"transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"})
-SYNCFREE = "adamw_torch_xla"
 
 
 class TrainerOptimizer(Rule):
@@ -43,7 +43,7 @@ class TrainerOptimizer(Rule):
     severity = Severity.ADVICE
     message = (
         "fp16=True scales the loss, and the default optimizer makes the scaler read a value every step; use bf16=True,"
-        ' or optim="adamw_torch_xla"'
+        f' or optim="{TRAINER_OPTIMIZER}"'
     )
     subscribes = (LibraryCall,)
 
@@ -58,6 +58,6 @@ class TrainerOptimizer(Rule):
             return
         optimizer = event.kwargs.get("optim")
         named = optimizer.const if isinstance(optimizer, Text) else None
-        other = not given(optimizer) or (named is not None and named != SYNCFREE)
+        other = not given(optimizer) or (named is not None and named != TRAINER_OPTIMIZER)
         if constant(event.kwargs.get("fp16")) is True and other:
             yield self.finding(event.node)

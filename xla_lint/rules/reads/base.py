@@ -35,7 +35,7 @@ class ReadRule(Rule):
 
     @cached_property
     def _chosen(self) -> dict[nodes.NodeNG, Read]:
-        return costliest(self.program.events)
+        return costliest(self.program.of(Read))
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report the read that speaks for its node, if it is this rule's business."""

@@ -118,9 +118,5 @@ class HiddenRead(Rule):
     @cached_property
     def unvalidated(self) -> bool:
         """Whether the program switches the validation of distributions off."""
-        return any(
-            isinstance(event, LibraryCall)
-            and event.name.endswith(VALIDATION_SWITCH)
-            and constant(event.argument(0, "value")) is False
-            for event in self.program.events
-        )
+        switches = self.program.calls_where(lambda name: name.endswith(VALIDATION_SWITCH))
+        return any(constant(call.argument(0, "value")) is False for call in switches)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import NONE, Instance, Location, tensors_in
+from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
@@ -160,9 +161,7 @@ def _inverse(call: LibraryCall) -> LibraryRead | None:
 
 
 def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
-    if not isinstance(call.receiver, Instance):
-        return None
-    if call.receiver.attributes.get("momentum") is not NONE:
+    if setting(call.receiver, "momentum") is not NONE:
         return None
     return LibraryRead("reads its batch counter because of momentum=None", "give it a momentum, say 0.1")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain
 from xla_lint.rules.base import Rule
 from xla_lint.rules.sagemaker.estimator import ESTIMATORS
 

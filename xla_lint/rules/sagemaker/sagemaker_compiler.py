@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import numbers, table
+from xla_lint.program.backend.torch_xla import ENTRY
 from xla_lint.program.domain.values import Instance, Mapping
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
@@ -158,5 +159,5 @@ def _entry(estimator: Estimator) -> Iterator[tuple[str, str]]:
         yield f"'pytorchxla' imports the entry point, and '{written}' is no Python file", "name a .py file"
         return
     script = estimator.script()
-    if script is not None and not script.may_define("_mp_fn"):
-        yield f"'{written}' defines no _mp_fn(index), which 'pytorchxla' calls", "define it, and let it call main()"
+    if script is not None and not script.may_define(ENTRY):
+        yield f"'{written}' defines no {ENTRY}(index), which 'pytorchxla' calls", "define it, and let it call main()"

@@ -74,7 +74,7 @@ class SagemakerRequirements(EstimatorRule):
                 Confidence.INFERENCE,
                 script=importer.name,
                 package=package,
-                why=_why(folder, script),
+                why=_why(estimator, script),
                 remedy=f"list {listed} in a requirements.txt in {folder or 'a folder, and pass it as source_dir'}",
             )
 
@@ -87,7 +87,7 @@ def _missing(estimator: Estimator, script: Script) -> dict[str, Path]:
     wanted = {lacking[name]: path for name, path in script.packages().items() if name in lacking}
     if not wanted or not estimator.text("source_dir"):
         return wanted
-    listed = script.project.read(script.path.parent / "requirements.txt")
+    listed = estimator.program.beside(script, "requirements.txt")
     if listed is None:
         return wanted
     text = listed.decode("utf-8", "replace")
@@ -97,11 +97,12 @@ def _missing(estimator: Estimator, script: Script) -> dict[str, Path]:
     return {name: path for name, path in wanted.items() if not any(name in line for line in lines)}
 
 
-def _why(folder: str | None, script: Script) -> str:
+def _why(estimator: Estimator, script: Script) -> str:
+    folder = estimator.text("source_dir")
     if folder:
         return (
             f"the requirements.txt of '{folder}' does not list it"
-            if script.project.exists(script.path.parent / "requirements.txt")
+            if estimator.program.beside(script, "requirements.txt") is not None
             else f"'{folder}' has no requirements.txt"
         )
     return "source_dir is not passed, so no requirements.txt is uploaded"
