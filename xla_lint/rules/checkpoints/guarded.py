@@ -44,8 +44,8 @@ def anchor(event: Event, constraint: Constraint) -> nodes.NodeNG:
 def paired(node: nodes.NodeNG, others: Iterable[nodes.NodeNG]) -> bool:
     """Whether the replicas that do not come to a collective come to its twin under the opposite test.
 
-    `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. `others` are
-    the calls of that collective in the same function. Twins say the same, or are the two branches of one `if`.
+    `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. `others`
+    are the calls of the collective in the same function. Twins say the same, or are the two branches of one `if`.
     """
     if _called_in_both_branches(node):
         return True

@@ -54,8 +54,8 @@ class ExhaustedLoader(Rule):
     severity = Severity.ERROR
     message = (
         f"the loop of line %(line)s iterates the {SINGLE_PASS_LOADER} of line %(built)s again in each turn of the loop"
-        f" of line %(outer)s: it can be walked once, so every epoch after the first has no batches; use {DEVICE_LOADER},"
-        " or make it inside the loop of line %(outer)s"
+        f" of line %(outer)s: it can be walked once, so every epoch after the first has no batches; use"
+        f" {DEVICE_LOADER}, or make it inside the loop of line %(outer)s"
     )
     subscribes = (LoopRun,)
 

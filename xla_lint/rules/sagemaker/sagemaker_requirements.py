@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xla_lint.program.domain.events import Event
-    from xla_lint.program.project.scripts import Script
+    from xla_lint.program.queries import Script
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 
