@@ -63,7 +63,7 @@ class AccelerateBackward(Rule):
         if not self._through.isdisjoint(beside) or self._accumulates(event):
             return
         if accelerated(self.program, event.context):
-            yield self.finding(event.node, Confidence.HIGH if event.loss is not None else Confidence.INFERENCE)
+            yield self.finding(event.node, Confidence.of(event.loss is not None))
 
     @cached_property
     def _uses(self) -> bool:

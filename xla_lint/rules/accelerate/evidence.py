@@ -1,4 +1,4 @@
-"""What shows that a loop runs under an `Accelerator`, and what the `Accelerator` has had."""
+"""What shows that a loop runs under an `Accelerator`, and what the `Accelerator` has prepared."""
 
 from __future__ import annotations
 

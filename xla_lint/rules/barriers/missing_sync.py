@@ -65,7 +65,7 @@ class MissingSync(Rule):
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops without any barrier."""
         if isinstance(event, LoopRun) and uncut(event.loop) and not self._one_graph(event.loop):
-            sureness = Confidence.HIGH if event.loop.certain else Confidence.INFERENCE
+            sureness = Confidence.of(event.loop.certain)
             yield self.finding(event.node, sureness, line=str(event.loop.line), barrier=self.program.barrier)
 
     def _one_graph(self, loop: Loop) -> bool:

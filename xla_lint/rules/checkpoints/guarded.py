@@ -21,7 +21,7 @@ WHY = {
 
 
 def dividing(context: Context, *, by_data: bool = True) -> Constraint | None:
-    """The innermost guard that some replicas pass and others do not.
+    """The innermost condition that holds on some replicas and not on others.
 
     A value read from the device divides replicas only where several run.
     """

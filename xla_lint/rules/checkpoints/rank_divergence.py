@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend.torch_xla import LAST_WAITING_SAVE, SPELLED_SAVES, Release
 from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
 from xla_lint.program.domain.values import Location
-from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing, paired
+from xla_lint.rules.reads.library_calls import LOGS, is_synchronised
 from xla_lint.rules.reads.selection import on_some_replicas
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
-
-LOGS = {"lightning.LightningModule.log": 8, "lightning.LightningModule.log_dict": 7}
-"""Lightning's logging methods, and the position of `sync_dist` (lightning 2.6)."""
 
 
 class RankDivergence(Rule):
@@ -92,7 +89,7 @@ class RankDivergence(Rule):
         if isinstance(event, Save):
             return event.spelled if is_collective_save(event, self.program.target) else None
         if isinstance(event, LibraryCall):
-            synchronised = constant(event.argument(LOGS[event.name], "sync_dist")) is True
+            synchronised = is_synchronised(event)
             return "a log with sync_dist=True" if synchronised else None
         return None
 

@@ -101,7 +101,7 @@ class RankRead(Rule):
             return
         yield self.finding(
             anchor(save, constraint),
-            Confidence.HIGH if save.place is Location.DEVICE and save.certain else Confidence.INFERENCE,
+            Confidence.of(save.place is Location.DEVICE and save.certain),
             what=f"{save.spelled} runs" if own else "hooks that read gradients are set",
             why=WHY[constraint.condition],
             where=where(save.context),

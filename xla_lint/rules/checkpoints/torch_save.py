@@ -64,7 +64,7 @@ class TorchSave(Rule):
         if not isinstance(event, Save) or event.spelled != "torch.save" or event.place is not Location.DEVICE:
             return
         if not _beside_own_save(event.node):
-            yield self.finding(event.node, Confidence.HIGH if event.certain else Confidence.INFERENCE, what=event.what)
+            yield self.finding(event.node, Confidence.of(event.certain), what=event.what)
 
 
 def _beside_own_save(node: nodes.NodeNG) -> bool:

@@ -87,7 +87,7 @@ class CudaLeftover(Rule):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,
-                Confidence.HIGH if certain else Confidence.INFERENCE,
+                Confidence.of(certain),
                 call=call,
                 instead=self._instead(event),
             )

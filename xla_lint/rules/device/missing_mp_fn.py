@@ -10,6 +10,7 @@ from astroid import nodes
 from xla_lint.program.backend.torch_xla import ENTRY, LAUNCH, SPAWN, TORCHRUN_PACKAGES
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.queries import needs_xla
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ STARTERS = frozenset(
         "torch.multiprocessing.spawn",
         "torch.distributed.init_process_group",
         "accelerate.notebook_launcher",
-        "accelerate.Accelerator",
+        ACCELERATOR,
     }
 )
 """Calls that show that the replicas are started in another way."""

@@ -67,9 +67,7 @@ class MissingZeroGrad(Rule):
         steps = [e for e in inside if isinstance(e, OptimizerStep) and e.context.loops[-1] is loop]
         cleared = [e for e in inside if clears(e)]
         if not cleared or any(not any(clears_for(c, step.optimizer) for c in cleared) for step in steps):
-            yield self.finding(
-                event.node, Confidence.HIGH if loop.certain else Confidence.INFERENCE, line=str(loop.line)
-            )
+            yield self.finding(event.node, Confidence.of(loop.certain), line=str(loop.line))
 
 
 def clears(event: Event) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
+
 if TYPE_CHECKING:
     from xla_lint.program.queries import Program
 
-WRAPPERS = ("accelerate.Accelerator", "lightning.Fabric", "lightning_fabric.Fabric", "lightning.fabric.Fabric")
+WRAPPERS = (ACCELERATOR, "lightning.Fabric", "lightning_fabric.Fabric", "lightning.fabric.Fabric")
 """Frameworks that take care of the loaders of loops that the user writes."""
 TRAINERS = (
     "lightning.Trainer",

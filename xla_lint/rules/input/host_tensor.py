@@ -63,7 +63,7 @@ class HostTensor(Rule):
             return
         if self._has_batch(step, event.context):
             certain = event.certain and event.value.certain and step.certain
-            sureness = Confidence.HIGH if certain else Confidence.INFERENCE
+            sureness = Confidence.of(certain)
             yield self.finding(event.node, sureness, where=where(event.context))
 
     def _has_batch(self, step: Loop, context: Context) -> bool:

@@ -42,7 +42,7 @@ def _leaves_none(sampler: Value) -> bool:
 
 
 def draws_from_all(sampler: Instance) -> bool:
-    """True for a sampler that draws from all rows by weights, as many as the source says or as something is long."""
+    """True for a sampler that draws by weights from all rows: as many as the source states, or as something is long."""
     drawn = drawn_rows(sampler)
     if sampler.library != WEIGHTED or not isinstance(drawn, Number) or differs_between_replicas(sampler):
         return False

@@ -66,5 +66,5 @@ class UnwrappedLoader(Rule):
         if loader is None or loader.node is None or loader.wrapped or loop.form is not Form.LOOP:
             return
         if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
-            sureness = Confidence.HIGH if loop.certain else Confidence.INFERENCE
+            sureness = Confidence.of(loop.certain)
             yield self.finding(event.node, sureness, line=str(loop.line), built=str(loader.node.lineno))

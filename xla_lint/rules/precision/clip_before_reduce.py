@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import ClippedEarly
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-ACCELERATOR = "accelerate.Accelerator"
 BY_HAND = f"call {torch_xla.REDUCE_GRADIENTS} first, then clip, then optimizer.step()"
 BY_ACCELERATE = "call accelerator.clip_grad_norm_, which reduces first"
 

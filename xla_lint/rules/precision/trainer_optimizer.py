@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.torch_xla import TRAINER_OPTIMIZER
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Text
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 
@@ -57,7 +56,6 @@ class TrainerOptimizer(Rule):
         if not isinstance(event, LibraryCall) or event.unpacked:
             return
         optimizer = event.kwargs.get("optim")
-        named = optimizer.const if isinstance(optimizer, Text) else None
-        other = not given(optimizer) or (named is not None and named != TRAINER_OPTIMIZER)
+        other = not given(optimizer) or constant(optimizer) not in (None, TRAINER_OPTIMIZER)
         if constant(event.kwargs.get("fp16")) is True and other:
             yield self.finding(event.node)

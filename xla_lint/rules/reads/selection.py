@@ -35,7 +35,7 @@ class Cost(enum.IntEnum):
 
 
 def cost_of(read: Read) -> Cost:
-    """What a read costs in its own context; what only some replicas execute is the business of `xla-rank-read`."""
+    """What a read costs in its own context; what only some replicas execute is left to `xla-rank-read`."""
     if read.context.step is None or _switched_off(read) or on_some_replicas(read):
         return Cost.NOTHING
     if read.context.closure and not read.pending:
@@ -55,7 +55,7 @@ def _switched_off(read: Read) -> bool:
 
 
 def costliest(reads: Iterable[Read]) -> dict[nodes.NodeNG, Read]:
-    """The read that speaks for each node: the costliest of all that happen there, a certain one before others."""
+    """The read that is reported for each node: the costliest of all that happen there, a certain one before others."""
     chosen: dict[nodes.NodeNG, Read] = {}
     for read in reads:
         if read.node not in chosen or _rank(read) > _rank(chosen[read.node]):

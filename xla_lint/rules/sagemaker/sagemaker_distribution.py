@@ -11,12 +11,10 @@ from xla_lint.knowledge.sagemaker import numbers, table
 from xla_lint.program.domain.values import NONE, Mapping, Number, Text
 from xla_lint.rules.base import Confidence, Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator, Launcher
@@ -28,7 +26,7 @@ TOGETHER = (
 )
 """Launchers that the SDK wants, or allows, side by side."""
 DISPATCHES_ITSELF = (b"SM_HOSTS", b"SM_CURRENT_HOST", b"resourceconfig.json", b"subprocess", b"os.exec")
-"""A script that speaks of these finds the other instances without a launcher, or starts one."""
+"""A script that names one of these finds the other instances without a launcher, or starts one."""
 
 
 class SagemakerDistribution(EstimatorRule):
@@ -65,15 +63,12 @@ class SagemakerDistribution(EstimatorRule):
     severity = Severity.ERROR
     message = "this estimator does not launch what it should: %(problem)s; %(remedy)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report estimators whose launcher will not run."""
-        estimator = estimator_of(event, self.program)
-        if estimator is None:
-            return
         found = next(_problems(estimator), None)
         if found is not None:
             problem, remedy, confidence = found
-            yield self.finding(event.node, confidence, problem=problem, remedy=remedy)
+            yield self.finding(estimator.call.node, confidence, problem=problem, remedy=remedy)
 
 
 Problem = tuple[str, str, Confidence]

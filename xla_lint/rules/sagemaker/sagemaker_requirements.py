@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from xla_lint.knowledge.sagemaker import NOT_IN_COMPILER_IMAGE, NOT_IN_IMAGE
 from xla_lint.rules.base import Confidence, Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from xla_lint.program.domain.events import Event
     from xla_lint.program.queries import Script
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
@@ -54,10 +52,9 @@ class SagemakerRequirements(EstimatorRule):
     severity = Severity.WARNING
     message = "'%(script)s' imports %(package)s, which the training image lacks, and %(why)s; %(remedy)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report entry scripts whose packages nobody installs."""
-        estimator = estimator_of(event, self.program)
-        if estimator is None or estimator.kind == "tensorflow" or estimator.own_image():
+        if estimator.kind == "tensorflow" or estimator.own_image():
             return
         if not all(estimator.absent(name) for name in ("dependencies", "git_config")):
             return
@@ -70,7 +67,7 @@ class SagemakerRequirements(EstimatorRule):
             package, importer = next(iter(wanted.items()))
             listed = ", ".join(sorted(wanted))
             yield self.finding(
-                event.node,
+                estimator.call.node,
                 Confidence.INFERENCE,
                 script=importer.name,
                 package=package,

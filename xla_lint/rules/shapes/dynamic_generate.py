@@ -76,6 +76,4 @@ class DynamicGenerate(Rule):
         if any(given(value) for value in elsewhere):
             return
         if not given(cache) or constant(cache) in GROWING_CACHES:
-            yield self.finding(
-                event.node, Confidence.HIGH if model.certain else Confidence.INFERENCE, where=where(event.context)
-            )
+            yield self.finding(event.node, Confidence.of(model.certain), where=where(event.context))

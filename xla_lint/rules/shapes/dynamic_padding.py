@@ -19,7 +19,7 @@ from xla_lint.rules.shapes.padding import (
     padding_of,
     repeated,
 )
-from xla_lint.rules.wording import confidence, where
+from xla_lint.rules.wording import called, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +126,7 @@ class DynamicPadding(Rule):
         return may_have_one_length(self.program)
 
     def _finding(self, event: LibraryCall, does: str, bound: str, advice: str) -> Finding:
-        name = event.name.removesuffix(".__call__").rpartition(".")[2]
+        name = called(event.name)
         return self.finding(
             event.node,
             confidence(event.context),
