@@ -1,4 +1,4 @@
-"""What a name stands for is told by its import, never by its spelling; and big programs cost rules no more than big."""
+"""What a name stands for is told by its import, never by its spelling."""
 
 from __future__ import annotations
 
