@@ -83,7 +83,7 @@ def scaffold(root: Path, family_name: str, symbol: str) -> list[Path]:
     if family_name not in TENS:
         raise ValueError(f"no family '{family_name}'; there are {', '.join(TENS)}")
     if not re.fullmatch(r"xla(-[a-z0-9]+)+", symbol):
-        raise ValueError(f"'{symbol}' is no symbol; write it like xla-value-read")
+        raise ValueError(f"'{symbol}' is not a symbol; write it like xla-value-read")
     stem = symbol.removeprefix("xla-").replace("-", "_")
     texts = {
         root / "xla_lint" / "rules" / family_name / f"{stem}.py": RULE.format(

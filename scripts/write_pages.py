@@ -44,7 +44,7 @@ def index() -> str:
         families.setdefault(family(rule), []).append(rule)
     for name, rules in families.items():
         about = inspect.getdoc(importlib.import_module(f"xla_lint.rules.{name}")) or name
-        lines += ["", f"## {about.splitlines()[0].rstrip('.')}", "", "| rule | severity | says |", "|---|---|---|"]
+        lines += ["", f"## {about.splitlines()[0].rstrip('.')}", "", "| rule | severity | finds |", "|---|---|---|"]
         for rule in rules:
             summary = rule.page().splitlines()[0].replace("|", "\\|")
             lines.append(f"| [`{rule.symbol}`]({rule.symbol}.md) | {SEVERITIES[rule.severity]} | {summary} |")

@@ -32,7 +32,7 @@ class AccelerateUnprepared(Rule):
 
     ## Why it matters
     Each case breaks in its own way on XLA. A model that was not prepared stays on the host and fails at the first
-    batch. A plain loader yields host tensors, gives every replica the same rows, and is no barrier, so the steps
+    batch. A plain loader yields host tensors, gives every replica the same rows, and is not a barrier, so the steps
     become one growing graph. An optimizer that was not prepared updates the parameters that the model had before it
     moved, or does not reduce the gradients. A schedule that was not prepared counts accumulated and skipped steps
     as steps, and does not count the other replicas.

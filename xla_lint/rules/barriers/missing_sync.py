@@ -27,7 +27,7 @@ class MissingSync(Rule):
     Finds loops that train or run a model on the device and pass no barrier on any path. Barriers are
     `torch_xla.sync`, `xm.mark_step`, `torch_xla.step`, functions under `torch_xla.compile`,
     `xm.optimizer_step(barrier=True)`, and the `next()` of `MpDeviceLoader`. Plain `xm.optimizer_step(optimizer)` is
-    none. Calls are followed, so the barrier may stand in a helper. The finding stands at the loop.
+    not one. Calls are followed, so the barrier may stand in a helper. The finding stands at the loop.
 
     ## Why it matters
     Nothing runs while the loop records. The graph grows by the whole step each time, and whatever asks for a value
@@ -47,7 +47,7 @@ class MissingSync(Rule):
     Or iterate an `MpDeviceLoader`, which cuts the graph before it hands out the next batch.
 
     ## When it is fine
-    A short loop that is meant to be one graph, such as a fixed number of solver iterations, is no step loop: write
+    A short loop that is meant to be one graph, such as a fixed number of solver iterations, is not a step loop: write
     the barrier after it. Loops whose loader is wrapped elsewhere, prepared by Accelerate, or run by a framework's
     trainer are not reported.
     """

@@ -34,7 +34,7 @@ class RankDivergence(Rule):
     collective. The finding stands at the call under the test, which may be the call of a helper.
 
     ## Why it matters
-    A collective ends when all replicas have called it. If one does not, the others wait for ever: the program hangs
+    A collective ends when all replicas have called it. If one does not, the others wait forever: the program hangs
     without a message. A value computed from a collective is the same trap in disguise, because reading it executes the
     collective. (By reading the source of torch_xla 2.9.0; `xm.rendezvous` and `xm.mesh_reduce` hang by construction.)
 

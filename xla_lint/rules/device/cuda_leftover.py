@@ -40,12 +40,12 @@ class CudaLeftover(Rule):
     ## What it does
     Finds `torch.device("cuda")`, `device="cuda"`, `.to("cuda")`, `.cuda()` and functions of `torch.cuda` where the code
     runs on XLA: in a module that imports torch_xla unconditionally, or on a tensor or model that lives on the XLA
-    device; and not under a test of which the answer is unknown, such as an option of the command line. Tests that are
+    device; and not under a test whose answer is unknown, such as an option of the command line. Tests that are
     false on XLA are known: `torch.cuda.is_available()`, `device.type == "cuda"`, `tensor.is_cuda`.
 
     ## Why it matters
-    On a machine without CUDA most of these raise "Found no NVIDIA driver". Others tell nothing of the device that is in
-    use: `torch.cuda.memory_allocated()` is 0, and `torch.cuda.empty_cache()` empties nothing.
+    On a machine without CUDA most of these raise "Found no NVIDIA driver". Others say nothing about the device in use:
+    `torch.cuda.memory_allocated()` is 0, and `torch.cuda.empty_cache()` empties nothing.
 
     ## What to write instead
     - `torch_xla.device()` for `torch.device("cuda")`, and `x.to(device)` for `x.cuda()`;
@@ -131,7 +131,7 @@ def cuda_call(call: LibraryCall) -> str | None:
 
 
 def is_optional(event: Event) -> bool:
-    """True for what happens under a test of which the answer is unknown."""
+    """True for what happens under a test whose answer is unknown."""
     return any(constraint.condition is Condition.SETTING for constraint in event.context.path_condition)
 
 
@@ -144,7 +144,7 @@ def parameters_around(node: nodes.NodeNG) -> nodes.Arguments | None:
 
 
 def is_other_object(receiver: Value | None) -> bool:
-    """True for a library object that is no model."""
+    """True for a library object that is not a model."""
     return isinstance(receiver, Instance) and not receiver.model
 
 

@@ -81,7 +81,7 @@ class MissingMpFn(Rule):
 
     @cached_property
     def started(self) -> list[nodes.FunctionDef]:
-        """The functions that the script starts, the last one first; none where it needs no `_mp_fn` or is no script."""
+        """The functions that a script starts, the last one first; none where the module needs no `_mp_fn`."""
         module = self.program.module
         if ENTRY in module.locals or not needs_xla(module):
             return []

@@ -114,10 +114,10 @@ class UnsupportedCall(Rule):
             return (tensor, "numpy has no tensors of the device", "call .cpu() first") if tensor is not None else None
         if package == "torch.optim" and constant(call.kwargs.get("fused")) is True:
             if parameters_place(call.argument(0, "params")) is Location.DEVICE:
-                return None, "fused=True needs kernels that XLA has not", "leave fused out"
+                return None, "fused=True needs kernels that XLA lacks", "leave fused out"
         elif call.name in FOREACH and constant(call.kwargs.get("foreach")) is True:
             if parameters_place(call.argument(0, "parameters")) is Location.DEVICE:
-                return None, "foreach=True needs kernels that XLA has not", "leave foreach out"
+                return None, "foreach=True needs kernels that XLA lacks", "leave foreach out"
         elif call.name in CHECKPOINTS and self.program.target >= CHECKPOINT_ASKS_DEVICE:
             problem = checkpoint_problem(call)
             return problem if problem is not None and self._on_xla(problem[0]) else None

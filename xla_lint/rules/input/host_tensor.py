@@ -67,7 +67,7 @@ class HostTensor(Rule):
             yield self.finding(event.node, sureness, where=where(event.context))
 
     def _has_batch(self, step: Loop, context: Context) -> bool:
-        """Whether the step gets its batch from elsewhere, or makes it on the device: what it builds here is none."""
+        """Whether the step gets its batch from elsewhere, or makes it on the device, so that this is not the batch."""
         if step.form is not Form.LOOP or step.loader is not None:
             return True
         return self.program.any_inside(step, brings) or self.program.any_inside(step, makes_on_device)

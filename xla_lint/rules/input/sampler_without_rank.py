@@ -45,7 +45,7 @@ class SamplerWithoutRank(Rule):
 
     ## When it is fine
     After `torch.distributed.init_process_group("xla", init_method="xla://")` the sampler finds the replicas itself.
-    In a module that is no script by itself, the group may be started elsewhere, and nothing is reported.
+    In a module that is not itself a script, the group may be started elsewhere, and nothing is reported.
     """
 
     symbol = "xla-sampler-without-rank"

@@ -151,7 +151,7 @@ def _entry(estimator: Estimator) -> Iterator[tuple[str, str]]:
     if "pytorchxla" not in estimator.running() or written is None:
         return
     if not written.endswith(".py"):
-        yield f"'pytorchxla' imports the entry point, and '{written}' is no Python file", "name a .py file"
+        yield f"'pytorchxla' imports the entry point, and '{written}' is not a Python file", "name a .py file"
         return
     script = estimator.script()
     if script is not None and not script.may_define(ENTRY):

@@ -34,7 +34,7 @@ class SagemakerDistribution(EstimatorRule):
 
     ## What it does
     Finds `PyTorch`, `HuggingFace` and `TensorFlow` estimators whose `distribution` has a key that the SDK does not
-    know, a launcher without `enabled` or with an `enabled` that is no boolean, two launchers at once, a launcher
+    know, a launcher without `enabled` or with an `enabled` that is not a boolean, two launchers at once, a launcher
     other than `torch_distributed` on Trainium, or, for PyTorch, none although several instances are asked for. The
     finding stands at the estimator.
 
@@ -116,7 +116,7 @@ def _switches(estimator: Estimator) -> Iterator[tuple[str, str]]:
             if launcher.settings.element is None and launcher.name != "smdistributed.modelparallel":
                 yield f"'{launcher.name}' is not switched on: without 'enabled' the SDK leaves it off", remedy
         elif not _may_be_boolean(launcher.settings.entries["enabled"]):
-            yield f"'enabled' of '{launcher.name}' is no boolean", remedy
+            yield f"'enabled' of '{launcher.name}' is not a boolean", remedy
 
 
 def _may_be_boolean(value: Value) -> bool:

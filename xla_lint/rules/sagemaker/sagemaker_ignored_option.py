@@ -28,7 +28,7 @@ class SagemakerIgnoredOption(EstimatorRule):
     ## Why it matters
     The SDK drops `custom_mpi_options` without a word unless the launcher is `mpi`, `smdistributed` or the PyTorch
     estimator's `pytorchddp`: the job runs with other settings than the script says. SMDDP's AllGather is switched on
-    by the string `"true"`; with another value the job falls back to NCCL. Environment values that are no strings
+    by the string `"true"`; with another value the job falls back to NCCL. Environment values that are not strings
     are refused by the service.
 
     ## What to write instead

@@ -126,7 +126,7 @@ def makes_row(call: LibraryCall) -> bool:
 
 
 def is_prompt(call: LibraryCall) -> bool:
-    """Whether a tokenizer call is given texts that stand in the source, and are no rows of a dataset."""
+    """Whether a tokenizer call is given texts that stand in the source, and are not rows of a dataset."""
     if makes_row(call):
         return False
     given_text = call.args[0] if call.args else call.kwargs.get("text")
