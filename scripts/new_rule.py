@@ -1,8 +1,9 @@
-"""Start a new rule: its file, and a fixture folder with one bad and one good example.
+"""Start a new rule: its file, a fixture folder with one bad and one good example, and its page.
 
     python scripts/new_rule.py reads xla-some-symbol
 
-Whatever it leaves to be written is marked, and the tests fail until no mark is left.
+The new rule reports nothing yet. What is still to be written is marked, and the tests of the new rule fail until no
+mark is left; those of other rules pass.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import argparse
 import re
 import sys
 from pathlib import Path
+
+import write_pages
 
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import HEADINGS
@@ -58,13 +61,13 @@ class {name}(Rule):
     number = "{number}"
     severity = Severity.WARNING
     message = "'%(what)s' {mark}"
-    listens = (Read,)
+    subscribes = (Read,)
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
-        """Yield the findings that an event gives rise to."""
-        assert isinstance(event, Read)
-        yield self.finding(event.node, what=event.what)
+        """{mark}: what is reported."""
+        if isinstance(event, Read) and event.what == "{mark}":
+            yield self.finding(event.node, what=event.what)
 '''
 FIXTURE = '''"""{mark}: a complete script that {behaviour}."""
 '''
@@ -80,7 +83,7 @@ def scaffold(root: Path, family_name: str, symbol: str) -> list[Path]:
     if family_name not in TENS:
         raise ValueError(f"no family '{family_name}'; there are {', '.join(TENS)}")
     if not re.fullmatch(r"xla(-[a-z0-9]+)+", symbol):
-        raise ValueError(f"'{symbol}' is no symbol; write it like xla-value-read")
+        raise ValueError(f"'{symbol}' is not a symbol; write it like xla-value-read")
     stem = symbol.removeprefix("xla-").replace("-", "_")
     texts = {
         root / "xla_lint" / "rules" / family_name / f"{stem}.py": RULE.format(
@@ -128,7 +131,7 @@ def unfinished(root: Path) -> list[Path]:
 
 
 def main() -> int:
-    """Scaffold a rule in this checkout; 1 if it cannot be done."""
+    """Scaffold a rule in this checkout, and write the pages anew; 1 if it cannot be done."""
     parser = argparse.ArgumentParser(description="Start a new rule.")
     parser.add_argument("family", choices=TENS)
     parser.add_argument("symbol", help="the public name, such as xla-value-read")
@@ -138,6 +141,8 @@ def main() -> int:
     except (ValueError, FileExistsError) as problem:
         print(problem, file=sys.stderr)
         return 1
+    all_rules.cache_clear()
+    write_pages.main()
     print("To be filled in, wherever the text says", MARK)
     for path in paths:
         print(" ", path.relative_to(ROOT))

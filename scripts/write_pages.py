@@ -7,14 +7,16 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_lint.knowledge.guides import guides
+from guides import guides
+
 from xla_lint.pages import SEVERITIES, family, page
 from xla_lint.rules import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xla_lint.knowledge.guides import Point
+    from guides import Point
+
     from xla_lint.rules.base import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,7 +44,7 @@ def index() -> str:
         families.setdefault(family(rule), []).append(rule)
     for name, rules in families.items():
         about = inspect.getdoc(importlib.import_module(f"xla_lint.rules.{name}")) or name
-        lines += ["", f"## {about.splitlines()[0].rstrip('.')}", "", "| rule | severity | says |", "|---|---|---|"]
+        lines += ["", f"## {about.splitlines()[0].rstrip('.')}", "", "| rule | severity | finds |", "|---|---|---|"]
         for rule in rules:
             summary = rule.page().splitlines()[0].replace("|", "\\|")
             lines.append(f"| [`{rule.symbol}`]({rule.symbol}.md) | {SEVERITIES[rule.severity]} | {summary} |")
@@ -55,7 +57,7 @@ def guides_page() -> str:
     lines = [
         "# What the user guides say",
         "",
-        "Written by `scripts/write_pages.py` from `xla_lint/knowledge/guides.json`; do not edit.",
+        "Written by `scripts/write_pages.py` from `scripts/guides.json`; do not edit.",
         "",
         ABOUT_GUIDES,
     ]

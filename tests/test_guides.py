@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import write_pages
+from guides import Point, guides
 
 from tests.doors import pylint
 from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.knowledge.guides import Point, guides
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import decode, parse, read
 from xla_lint.rules import all_rules

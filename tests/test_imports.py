@@ -1,9 +1,10 @@
-"""Imports point one way, doors to rules to program to knowledge, and linting needs no torch."""
+"""Imports point one way: between layers, between the rooms of `program/`, and in circles nowhere; none is of torch."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,30 @@ PACKAGE = Path(__file__).parent.parent / "xla_lint"
 LAYERS = ("knowledge", "program", "rules", "engine", "doors")
 BELOW_DOORS = frozenset(LAYERS[:-1])
 RUNTIME = frozenset({"torch", "torch_xla"})
+ROOMS = ("backend", "syntax", "domain", "project", "machine", "library", "queries", "interpreter")
+"""The rooms of `program/`, lowest first."""
+OPEN_TO_RULES = (
+    "xla_lint.knowledge",
+    "xla_lint.program.backend",
+    "xla_lint.program.domain",
+    "xla_lint.program.queries",
+    "xla_lint.rules",
+)
+"""What a rule may import of the package."""
+INTERNAL = {"attributes", "project"}
+"""Attributes of values and programs that rules leave to the queries."""
+SPELLED = re.compile(r"\bx(m|r|ser)\b|torch_xla\.|_mp_fn|(Mp|Parallel)(Device)?Loader|mark_step|syncfree\.\w")
+"""How a text names a function or class of the backend."""
+UPWARD = {
+    ("domain.contents", "library.optimizers"),
+}
+"""Imports between rooms that point up still. Every entry is a debt: none may be added, and one that is paid must go."""
+CIRCULAR = {
+    *("domain.environment", "domain.events", "domain.loops", "domain.state", "domain.values"),
+    *("machine.machine", "machine.memo"),
+    *("project.file_summary", "project.project", "project.roots", "project.scope"),
+}
+"""Modules that import each other still, through others, if only for their types. The same holds for these."""
 
 
 def modules() -> list[str]:
@@ -40,6 +65,84 @@ def imports(source: str, package: list[str]) -> Iterator[str]:
 def imports_of(module: str) -> list[str]:
     package = ["xla_lint", *Path(module).parts[:-1]]
     return list(imports((PACKAGE / module).read_text(encoding="utf-8"), package))
+
+
+def program_imports() -> dict[str, set[str]]:
+    """What each module of `program/` imports of the others: `domain.loops` to `{domain.events, ...}`."""
+    files = [module for module in modules() if module.startswith("program/")]
+    named = {dotted(module): imports_of(module) for module in files}
+    return {
+        name: {target for found in imported if (target := module_of(found, named)) not in (None, name)}  # type: ignore[misc]
+        for name, imported in named.items()
+    }
+
+
+def dotted(module: str) -> str:
+    """`program/domain/loops.py` as `domain.loops`; a package by its own name."""
+    return ".".join(Path(module).with_suffix("").parts[1:]).removesuffix("__init__").rstrip(".")
+
+
+def module_of(imported: str, known: Collection[str]) -> str | None:
+    """The module of `program/` that an imported name is, or is a member of; None for any other."""
+    name = imported.removeprefix("xla_lint.program.")
+    if name == imported:
+        return None
+    return next((found for found in (name, name.rpartition(".")[0]) if found in known), None)
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """The modules from which a path of imports leads back to them."""
+
+    def reached(start: str) -> set[str]:
+        found: set[str] = set()
+        pending = [start]
+        while pending:
+            new = graph[pending.pop()] - found
+            found |= new
+            pending += new
+        return found
+
+    return {module for module in graph if module in reached(module)}
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module.startswith("rules/")])
+def test_a_rule_imports_what_is_open_to_rules(module: str) -> None:
+    own = [name for name in imports_of(module) if name.startswith("xla_lint.")]
+    assert not [name for name in own if not f"{name}.".startswith(tuple(f"{room}." for room in OPEN_TO_RULES))]
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module.startswith("rules/")])
+def test_a_rule_asks_for_what_objects_and_projects_hold(module: str) -> None:
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    assert not {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & INTERNAL
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module.startswith("rules/")])
+def test_a_rule_leaves_spelling_to_the_backend(module: str) -> None:
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
+    assert not [node.value for node in texts if isinstance(node.value, str) and SPELLED.search(node.value)]
+
+
+def test_rooms_import_lower_rooms_alone() -> None:
+    rooms = {module: module.partition(".")[0] for module in program_imports() if module}
+    assert set(rooms.values()) == set(ROOMS)
+    upward = {
+        (module, target)
+        for module, targets in program_imports().items()
+        for target in targets
+        if module and target and ROOMS.index(rooms[target]) > ROOMS.index(rooms[module])
+    }
+    assert upward == UPWARD
+
+
+def test_no_module_of_the_analysis_imports_itself_through_others() -> None:
+    assert circles(program_imports()) == CIRCULAR
+
+
+def test_a_circle_is_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
 
 
 @pytest.mark.parametrize("module", modules())

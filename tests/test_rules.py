@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from dataclasses import replace
 from itertools import count
-from types import MappingProxyType
 
 import astroid
+import new_rule
 import pytest
 from astroid import nodes
 
+from xla_lint.pages import family
 from xla_lint.program.domain import events as happened
 from xla_lint.program.domain.events import CallSite, Condition, Constraint, Context, Event, How, LibraryCall, Read
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
@@ -28,26 +29,10 @@ from xla_lint.program.domain.values import (
     Text,
     Value,
 )
-from xla_lint.program.interpreter.analysis import Program
 from xla_lint.program.project.scope import NEWEST, Version
+from xla_lint.program.queries import Program
 from xla_lint.rules import all_rules, listeners, rule_named
 from xla_lint.rules.base import HEADINGS, Confidence, Finding, Rule
-
-FAMILIES = MappingProxyType(
-    {
-        "reads": ("970",),
-        "barriers": ("971",),
-        "shapes": ("972",),
-        "precision": ("973",),
-        "checkpoints": ("974",),
-        "input": ("975",),
-        "device": ("976", "977"),
-        "accelerate": ("978",),
-        "habits": ("978",),
-        "sagemaker": ("979",),
-    }
-)
-"""The first three digits of each family's numbers."""
 
 _every_rule = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.symbol)
 
@@ -57,16 +42,10 @@ def test_symbols_and_numbers_are_unique() -> None:
         assert [name for name, times in Counter(names).items() if times > 1] == []
 
 
-def test_the_families_are_complete() -> None:
-    families = Counter(rule.__module__.split(".")[-2] for rule in all_rules())
-    assert (families["reads"], families["barriers"], families["shapes"]) == (7, 7, 9)
-    assert (families["input"], families["accelerate"], families["habits"]) == (8, 5, 3)
-
-
 @_every_rule
 def test_number_belongs_to_the_family(rule: type[Rule]) -> None:
     assert re.fullmatch(r"97\d\d", rule.number)
-    assert rule.number[:3] in FAMILIES[rule.__module__.split(".")[-2]]
+    assert int(rule.number[:3]) in new_rule.TENS[family(rule)]
 
 
 @_every_rule
@@ -88,7 +67,7 @@ def test_message_has_named_fields_only(rule: type[Rule]) -> None:
 
 
 @_every_rule
-def test_rule_listens_to_events(rule: type[Rule]) -> None:
+def test_rule_subscribes_to_events(rule: type[Rule]) -> None:
     assert rule.subscribes
     assert all(issubclass(kind, Event) for kind in rule.subscribes)
 
@@ -156,7 +135,7 @@ def _findings(*events: Event, target: Version = NEWEST) -> list[Finding]:
         finding
         for event in events
         for kind in listeners(event)
-        if kind.__module__.split(".")[-2] in JUDGED
+        if family(kind) in JUDGED
         for finding in kind(program).check(event)
     ]
 
@@ -165,13 +144,13 @@ def _symbols(*events: Event) -> list[str]:
     return [finding.rule.symbol for finding in _findings(*events)]
 
 
-def test_a_rule_chooses_among_library_calls_only_where_it_listens_to_them() -> None:
+def test_a_rule_chooses_among_library_calls_only_where_it_subscribes_to_them() -> None:
     choosy = [rule for rule in all_rules() if rule.is_of_interest.__func__ is not Rule.is_of_interest.__func__]  # type: ignore[attr-defined]
     assert choosy
     assert all(LibraryCall in rule.subscribes for rule in choosy)
 
 
-def test_a_rule_gets_the_library_calls_that_it_hears_alone() -> None:
+def test_a_rule_gets_the_library_calls_of_interest_alone() -> None:
     for name in ("torch.Tensor.to", "torch_xla.launch", "my.function"):
         heard = listeners(_call(name))
         assert [rule.symbol for rule in heard] == [

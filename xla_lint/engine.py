@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.interpreter.analysis import Program, analyse
+from xla_lint.program.interpreter.analysis import analyse
 from xla_lint.program.machine.internal_errors import InternalError
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, Scope, Version, domains, target_version
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from astroid import nodes
+
+    from xla_lint.program.queries import Program
 
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
@@ -44,7 +46,7 @@ def check_module(
     """The findings of one module, in the order of its lines.
 
     `symbols` limits the rules that run; None runs every one, advice included.
-    `faults` takes the errors inside the engine that ended the analysis of one function; without it, the first one is
+    `errors` takes the errors inside the engine that ended the analysis of one function; without it, the first one is
     raised.
 
     Raises:
@@ -57,9 +59,8 @@ def check_module(
     target = settings.target or target_version(project)
     findings: list[Finding] = []
     contained: list[InternalError] = []
-    for program in analyse(module, project, target, alone=bool(own) or not taken):
+    for program in analyse(module, project, target, contained, alone=bool(own) or not taken):
         through = taken if program.entry is None else program.through
-        contained += program.errors
         findings += findings_in(program, own, through, symbols, contained)
     if errors is not None:
         errors += contained
@@ -77,7 +78,7 @@ def taken_part(module: nodes.Module, project: Project) -> frozenset[Domain]:
 
 
 def concerned(module: nodes.Module, project: Project, settings: Settings) -> bool:
-    """Whether any rule has a say in a module."""
+    """Whether any rule checks a module."""
     return bool(domains(module, settings.scope) or taken_part(module, project))
 
 

@@ -1,4 +1,4 @@
-"""The rules, one file each. Whatever stands in a family's folder is a rule: there is nothing to register."""
+"""The rules, one file each. Every rule class in a family's folder is found there: there is nothing to register."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def listeners(event: Event) -> tuple[type[Rule], ...]:
 
 @functools.cache
 def _subscribers() -> dict[type[Event], tuple[type[Rule], ...]]:
-    """The rules that listen to each kind of event."""
+    """The rules that subscribe to each kind of event."""
     found: dict[type[Event], tuple[type[Rule], ...]] = defaultdict(tuple)
     for rule in all_rules():
         for kind in rule.subscribes:
@@ -45,7 +45,7 @@ def _subscribers() -> dict[type[Event], tuple[type[Rule], ...]]:
 
 @functools.lru_cache(maxsize=4096)
 def _interested(call: str) -> tuple[type[Rule], ...]:
-    """The rules that hear library calls of a dotted name."""
+    """The rules to which library calls of a dotted name are of interest."""
     return tuple(rule for rule in _subscribers()[LibraryCall] if rule.is_of_interest(call))
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from xla_lint.program.domain.events import Event
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.interpreter.analysis import Program
+    from xla_lint.program.queries import Program
 
 
 class Confidence(enum.Enum):
@@ -27,6 +27,11 @@ class Confidence(enum.Enum):
     """Another path through the code may avoid it."""
     INFERENCE = "INFERENCE"
     """A link is a convention: `model(...)` gives a tensor."""
+
+    @classmethod
+    def of(cls, certain: bool) -> Confidence:
+        """`HIGH` where every link is certain, `INFERENCE` where one is a convention."""
+        return cls.HIGH if certain else cls.INFERENCE
 
 
 class Severity(enum.Enum):
@@ -88,7 +93,7 @@ class Rule(ABC):
     costs: ClassVar[tuple[Counter, ...]] = ()
     """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
     domain: ClassVar[Domain] = Domain.XLA
-    """Where the rule speaks besides XLA programs."""
+    """The kind of programs that the rule checks besides XLA programs."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -99,9 +104,9 @@ class Rule(ABC):
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:  # noqa: ARG003 - what rules choose by
-        """Whether `check` gets library calls of this dotted name: all of them, unless a rule says otherwise.
+        """Whether `check` gets library calls of this dotted name. By default it gets all of them.
 
-        The answer is asked once for each name, and hangs on nothing else.
+        The answer depends on the name alone: it is asked once for each.
         """
         return True
 

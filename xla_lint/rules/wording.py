@@ -60,6 +60,11 @@ def computed(tensor: Tensor, context: Context) -> str:
     return f" (computed on line {tensor.line}{elsewhere})" if tensor.line else ""
 
 
+def called(dotted: str) -> str:
+    """The last part of a library call's dotted name; for a call of an object, the name of its class."""
+    return dotted.removesuffix(".__call__").rpartition(".")[2]
+
+
 def confidence(context: Context, *tensors: Tensor, on_every_path: bool = True) -> Confidence:
     """How sure a finding about these tensors is, in this context."""
     if not all(tensor.certain for tensor in tensors) or (context.step is not None and not context.step.certain):

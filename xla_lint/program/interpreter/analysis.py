@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
+from xla_lint.program.domain.events import Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.values import (
     Text,
 )
+from xla_lint.program.interpreter.api_uses import api_uses
 from xla_lint.program.interpreter.entry_points import EntryPoints, Reached
+from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.interpreter.statements import run_definitions
 from xla_lint.program.library.registry import is_device
@@ -21,72 +21,19 @@ from xla_lint.program.library.xla import DEVICES
 from xla_lint.program.machine.internal_errors import Contained
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, of_xla, runs_on_xla
-from xla_lint.program.syntax.api_uses import api_uses
-from xla_lint.program.syntax.environment import environment_sets
+from xla_lint.program.queries import Program
 from xla_lint.program.syntax.reachable import ReachableCode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.events import Event
     from xla_lint.program.machine.internal_errors import InternalError
+    from xla_lint.program.project.project import Project
     from xla_lint.program.project.scope import Version
 
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
-
-
-@dataclass(eq=False)
-class Program:
-    """What the analysis of a program found, for rules to read: one module of it, and the events of all its modules."""
-
-    module: nodes.Module
-    """The module that is checked."""
-    target: Version
-    events: list[Event] = field(default_factory=list)
-    project: Project = field(default_factory=Project)
-    entry: Path | None = None
-    """The module that was run, where it is another one."""
-    through: frozenset[Domain] = frozenset()
-    """What the program of that entry takes part in."""
-    alone: bool = False
-    """True where no other module took part."""
-    importing: list[Event] = field(default_factory=list)
-    """What happens in the programs that import the module, where it is looked at by itself."""
-    errors: list[InternalError] = field(default_factory=list)
-
-    def inside(self, loop: Loop) -> list[Event]:
-        """The events that happen in a loop, at any depth."""
-        return self._by_loop.get(loop, [])
-
-    def at(self, node: nodes.NodeNG) -> list[Event]:
-        """The events that happen at a node."""
-        return self._by_node.get(node, [])
-
-    @cached_property
-    def called(self) -> frozenset[str]:
-        """The dotted names of the library calls."""
-        return frozenset(event.name for event in self.events if isinstance(event, LibraryCall))
-
-    @cached_property
-    def _by_loop(self) -> dict[Loop, list[Event]]:
-        found: dict[Loop, list[Event]] = defaultdict(list)
-        for event in self.events:
-            for loop in event.context.loops:
-                found[loop].append(event)
-        return dict(found)
-
-    @cached_property
-    def _by_node(self) -> dict[nodes.NodeNG, list[Event]]:
-        found: dict[nodes.NodeNG, list[Event]] = defaultdict(list)
-        for event in self.events:
-            found[event.node].append(event)
-        return dict(found)
-
-    @property
-    def barrier(self) -> str:
-        """How the target release spells a barrier."""
-        return "torch_xla.sync()" if self.target >= (2, 4) else "xm.mark_step()"
 
 
 @dataclass(slots=True)
@@ -124,12 +71,15 @@ def run_program(entry: nodes.Module, project: Project, target: Version, reached:
     return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors, asks)
 
 
-def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
+def analyse(
+    module: nodes.Module, project: Project, target: Version, errors: list[InternalError], *, alone: bool
+) -> list[Program]:
     """Interpret the programs that a module takes part in, and list what happens.
 
     These are the programs that import it, and the module itself: `alone` says whether it belongs to an XLA program
     by its own imports, so that what no program reaches in it is looked at as well. So is a module that no run reaches,
-    unless all programs that import it turn out to run elsewhere than on XLA.
+    unless all programs that import it turn out to run elsewhere than on XLA. `errors` takes the errors of our own that
+    ended the analysis of one function.
     """
     path = project.file_of(module)
     programs: list[Program] = []
@@ -146,20 +96,19 @@ def analyse(module: nodes.Module, project: Project, target: Version, *, alone: b
                 through -= {Domain.XLA}
             belongs |= bool(through)
             if run is not None and own is not None:
-                programs.append(Program(own, target, run.events, project, entry, through, errors=run.errors))
+                programs.append(Program(own, target, run.events, project, entry, through))
+                errors += run.errors
                 reached.add(run.visited, run.ran, own)
     if alone or (belongs and not programs):
         run = run_program(module, project, target, reached)
+        errors += run.errors
         stated: list[Event] = []
-        with Contained(run.errors, module):
+        with Contained(errors, module):
             code = ReachableCode(module, target)
             stated += [*api_uses(code), *environment_sets(code)]
-        several = len(run.modules) > 1
-        importing = [event for program in programs for event in program.events]
         events = [*run.events, *stated]
-        programs.append(
-            Program(module, target, events, project, alone=not several, importing=importing, errors=run.errors)
-        )
+        whole = len(run.modules) <= 1
+        programs.append(Program(module, target, events, project, alone=whole, importing=tuple(programs)))
     return programs
 
 

@@ -11,17 +11,17 @@ from xla_lint.program.domain.events import Condition, HostChoice
 from xla_lint.program.domain.state import Exits, meet_all
 from xla_lint.program.domain.values import TEXT, join_all, may_alias, per_replica
 from xla_lint.program.interpreter.conditions import ask, narrow
+from xla_lint.program.interpreter.narrowing import Being
 from xla_lint.program.machine.meanings import expression, statement
-from xla_lint.program.syntax.narrowing import Being
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xla_lint.program.domain.state import Changes, State
     from xla_lint.program.domain.values import Value
+    from xla_lint.program.interpreter.narrowing import Narrowings
     from xla_lint.program.interpreter.truth import Truth
     from xla_lint.program.machine.machine import Machine
-    from xla_lint.program.syntax.narrowing import Narrowings
 
 
 REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)

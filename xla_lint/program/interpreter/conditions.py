@@ -23,16 +23,16 @@ from xla_lint.program.domain.values import (
     join_all,
     options,
 )
+from xla_lint.program.interpreter.narrowing import narrowed, narrowing
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
 from xla_lint.program.syntax.index import is_choice
-from xla_lint.program.syntax.narrowing import narrowed, narrowing
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
+    from xla_lint.program.interpreter.narrowing import Narrowings
     from xla_lint.program.machine.machine import Machine
-    from xla_lint.program.syntax.narrowing import Narrowings
 
 
 def ask(machine: Machine, node: nodes.NodeNG) -> Truth:

@@ -15,7 +15,7 @@ from xla_lint.program.domain.values import UNKNOWN, Class, Device, Function, Ins
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
-from xla_lint.program.machine.internal_errors import Boundary
+from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
 
 if TYPE_CHECKING:

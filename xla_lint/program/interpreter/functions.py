@@ -20,7 +20,7 @@ from xla_lint.program.domain.values import (
     join_all,
     per_replica,
 )
-from xla_lint.program.machine.internal_errors import Boundary
+from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.meanings import calling, statement
 
 if TYPE_CHECKING:

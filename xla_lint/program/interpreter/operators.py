@@ -31,9 +31,9 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.interpreter.arithmetic import ARITHMETIC, KEPT, arithmetic
 from xla_lint.program.interpreter.conditions import ask
-from xla_lint.program.interpreter.costs import report_changing
 from xla_lint.program.interpreter.truth import number_of
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.costs import report_changing
 from xla_lint.program.machine.meanings import expression
 
 if TYPE_CHECKING:

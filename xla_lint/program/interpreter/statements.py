@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.machine.internal_errors import Boundary
+from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.meanings import statement
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from xla_lint.program.domain.values import (
     may_alias,
     options,
 )
-from xla_lint.program.interpreter.costs import report_changing
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.costs import report_changing
 from xla_lint.program.machine.meanings import expression
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from xla_lint.program.syntax.imports import is_none_constant
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
-    from xla_lint.program.syntax.narrowing import Narrowings
+    from xla_lint.program.interpreter.narrowing import Narrowings
 
 
 @dataclass(slots=True)

@@ -43,11 +43,11 @@ from xla_lint.program.domain.values import (
     Tensor,
     Value,
 )
-from xla_lint.program.interpreter.costs import report_changing, report_padding
 from xla_lint.program.library import autograd
 from xla_lint.program.library.builtin import data_number
 from xla_lint.program.library.registry import methods_of, place_named
 from xla_lint.program.library.standard import drawn
+from xla_lint.program.machine.costs import report_changing, report_padding
 from xla_lint.program.machine.host_parts import use_on_host, want_on_device
 from xla_lint.program.syntax.uses import MODEL_METHODS
 

@@ -29,10 +29,10 @@ from xla_lint.program.domain.values import (
     options,
     tensors_in,
 )
-from xla_lint.program.interpreter.costs import report_changing, report_padding
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.costs import report_changing, report_padding
 from xla_lint.program.machine.growth import Concatenation
 from xla_lint.program.syntax.index import last_name
 from xla_lint.program.syntax.spelling import source_of

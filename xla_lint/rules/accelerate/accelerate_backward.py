@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from astroid import nodes
-
 from xla_lint.program.domain.events import Backward, LibraryCall
 from xla_lint.program.domain.values import Location
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain, calls_in_other_branches
 from xla_lint.rules.accelerate.evidence import ACCELERATOR, accelerated, shows
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.calls import calls, calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from astroid import nodes
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
@@ -60,10 +59,11 @@ class AccelerateBackward(Rule):
             return
         if event.loss is not None and event.loss.place is Location.HOST:
             return
-        if event.node in self._through or has_alternative(event.node, self._through) or self._accumulates(event):
+        beside = (event.node, *calls_in_other_branches(event.node))
+        if not self._through.isdisjoint(beside) or self._accumulates(event):
             return
         if accelerated(self.program, event.context):
-            yield self.finding(event.node, Confidence.HIGH if event.loss is not None else Confidence.INFERENCE)
+            yield self.finding(event.node, Confidence.of(event.loss is not None))
 
     @cached_property
     def _uses(self) -> bool:
@@ -73,27 +73,17 @@ class AccelerateBackward(Rule):
     @cached_property
     def _through(self) -> set[nodes.NodeNG]:
         """The backward passes that go through an `Accelerator`."""
-        return {call.node for call in calls_of(self.program, f"{ACCELERATOR}.backward")}
+        return {call.node for call in self.program.calls(f"{ACCELERATOR}.backward")}
 
     def _accumulates(self, event: Backward) -> bool:
         """Whether the loop accumulates gradients by a step counter of its own."""
-        loop = event.context.loops[-1] if event.context.loops else None
-        steps = (
-            call
-            for call in (self.program.inside(loop) if loop is not None else ())
-            if isinstance(call, LibraryCall) and call.name.startswith("torch.optim.") and call.name.endswith(".step")
-        )
-        own = any(call.context.periodic for call in steps)
-        return own and not calls(self.program, f"{ACCELERATOR}.accumulate")
+        if not event.context.loops or self.program.has_call(f"{ACCELERATOR}.accumulate"):
+            return False
+        return self.program.any_inside(event.context.loops[-1], steps_now_and_then)
 
 
-def has_alternative(node: nodes.NodeNG, wanted: set[nodes.NodeNG]) -> bool:
-    """Whether another branch of a test around a call does what is wanted."""
-    inner, outer = node, node.parent
-    while outer is not None and not isinstance(outer, nodes.FunctionDef):
-        if isinstance(outer, nodes.If):
-            other = outer.orelse if inner in outer.body else outer.body
-            if any(call in wanted for item in other for call in item.nodes_of_class(nodes.Call)):
-                return True
-        inner, outer = outer, outer.parent
-    return False
+def steps_now_and_then(event: Event) -> bool:
+    """Whether an event is the step of an optimizer or a schedule, every few turns only."""
+    if not isinstance(event, LibraryCall) or not event.context.periodic:
+        return False
+    return event.name.startswith("torch.optim.") and event.name.endswith(".step")

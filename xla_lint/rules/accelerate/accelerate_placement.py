@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Sequence
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain
 from xla_lint.rules.accelerate.evidence import ACCELERATOR, PREPARE
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.calls import calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,26 +74,25 @@ class AcceleratePlacement(Rule):
             flags = event.kwargs.get("device_placement")
             items = flags.items if isinstance(flags, Sequence) and flags.items is not None else []
             left = [value for value, flag in zip(event.args, items, strict=False) if constant(flag) is False]
-            if any(is_model(value) for value in left) and not self._moves():
+            if any(is_model(value) for value in left) and not self._moves:
                 yield self.finding(event.node)
 
     def _left(self, accelerator: nodes.NodeNG) -> bool:
         """Whether a model is prepared by this `Accelerator` and nothing moves models."""
         prepared = (
             value
-            for call in calls_of(self.program, *PREPARE)
+            for call in self.program.calls(*PREPARE)
             if isinstance(call.receiver, Instance) and call.receiver.node is accelerator
             for value in call.args
         )
-        return any(is_model(value) for value in prepared) and not self._moves()
+        return any(is_model(value) for value in prepared) and not self._moves
 
+    @cached_property
     def _moves(self) -> bool:
         """Whether the program moves a model, or something that may be one."""
+        moves = self.program.calls_where(lambda name: name.rpartition(".")[2] in MOVES)
         return any(
-            isinstance(event, LibraryCall)
-            and event.name.rpartition(".")[2] in MOVES
-            and (event.name.startswith("?") or (event.receiver is not None and is_model(event.receiver)))
-            for event in self.program.events
+            call.name.startswith("?") or (call.receiver is not None and is_model(call.receiver)) for call in moves
         )
 
 

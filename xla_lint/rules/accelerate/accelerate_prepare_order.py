@@ -8,9 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Loader
-from xla_lint.program.project.scope import Domain
-from xla_lint.program.syntax.index import index_of
-from xla_lint.program.syntax.uses import Use
+from xla_lint.program.queries import Domain, use_of
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 
@@ -109,8 +107,5 @@ def kind_of(value: Value) -> str:
 
 def used_as(target: nodes.NodeNG) -> str:
     """What a name is used as in the code around, empty where its use does not show it."""
-    scope: nodes.NodeNG = target.scope()
-    if isinstance(target, nodes.AssignAttr) and isinstance(scope, nodes.FunctionDef) and scope.parent is not None:
-        scope = scope.parent.frame()
-    use = index_of(target.root()).uses(scope).get(target.as_string(), Use())
+    use = use_of(target)
     return "optimizer" if use.is_optimizer else "model" if use.is_model else ""

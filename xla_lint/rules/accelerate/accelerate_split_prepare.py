@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import SplitPrepare
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ from xla_lint.program.domain.events import Condition, Forward, LibraryCall, Loop
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
 from xla_lint.program.domain.values import Instance, Location, options
-from xla_lint.program.library.networks import models_of
-from xla_lint.program.project.scope import Domain
+from xla_lint.program.queries import Domain, models_among, models_held
 from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.calls import calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +32,7 @@ class AccelerateUnprepared(Rule):
 
     ## Why it matters
     Each case breaks in its own way on XLA. A model that was not prepared stays on the host and fails at the first
-    batch. A plain loader yields host tensors, gives every replica the same rows, and is no barrier, so the steps
+    batch. A plain loader yields host tensors, gives every replica the same rows, and is not a barrier, so the steps
     become one growing graph. An optimizer that was not prepared updates the parameters that the model had before it
     moved, or does not reduce the gradients. A schedule that was not prepared counts accumulated and skipped steps
     as steps, and does not count the other replicas.
@@ -86,7 +84,7 @@ class AccelerateUnprepared(Rule):
     @cached_property
     def _prepares(self) -> bool:
         """Whether the program prepares anything at all."""
-        return calls(self.program, *PREPARE)
+        return self.program.has_call(*PREPARE)
 
     def _walks_plain_loader(self, event: LoopRun) -> bool:
         loop = event.loop
@@ -109,31 +107,40 @@ class AccelerateUnprepared(Rule):
         )
         if receiver.node is None or any(isinstance(other, Instance) and other.prepared for other in same):
             return False
-        if any(value is receiver for value in given_to_prepare(self.program)):
+        if receiver in self._given:
             return True
         if call.name.startswith(SCHEDULES):
             step = call.context.step
             every = step is not None and step.trains and not call.context.periodic
             return every and accelerated(self.program, call.context)
-        owners = models_of(receiver.attributes["params"]) if "params" in receiver.attributes else set()
+        owners = models_held(receiver)
         return any(owner.prepared for owner in owners) and accelerated(self.program, call.context)
 
     def _calls_unprepared(self, event: Forward) -> bool:
         model = event.model
         if event.prepared or event.place is Location.DEVICE or model.node is None or model not in self._trained:
             return False
-        moved = any(isinstance(other, Transfer) and other.value is model for other in self.program.events)
-        if moved or any(value is model for value in given_to_prepare(self.program)):
+        if model in self._moved or model in self._given:
             return False
         return accelerated(self.program, event.context)
+
+    @cached_property
+    def _moved(self) -> set[Instance]:
+        """The models that the program moves by hand."""
+        return {event.value for event in self.program.of(Transfer) if isinstance(event.value, Instance)}
+
+    @cached_property
+    def _given(self) -> set[Instance]:
+        """The objects that `prepare` was given anywhere."""
+        return given_to_prepare(self.program)
 
     @cached_property
     def _trained(self) -> set[Instance]:
         """The models whose parameters an optimizer holds."""
         return {
             model
-            for event in self.program.events
-            if isinstance(event, LibraryCall) and event.name.startswith("torch.optim.") and event.args
-            for value in options(event.args[0])
-            for model in models_of(value)
+            for call in self.program.calls_where(lambda name: name.startswith("torch.optim."))
+            if call.args
+            for value in options(call.args[0])
+            for model in models_among(value)
         }

@@ -1,4 +1,4 @@
-"""What shows that a loop runs under an `Accelerator`, and what the `Accelerator` has had."""
+"""What shows that a loop runs under an `Accelerator`, and what the `Accelerator` has prepared."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Forward, LibraryCall, LoopRun
 from xla_lint.program.domain.values import Instance, options
-from xla_lint.rules.calls import calls_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from xla_lint.program.domain.events import Context, Event
-    from xla_lint.program.domain.values import Value
-    from xla_lint.program.interpreter.analysis import Program
+    from xla_lint.program.queries import Program
 
 ACCELERATOR = "accelerate.Accelerator"
 PREPARE = tuple(
@@ -29,7 +25,7 @@ def accelerated(program: Program, context: Context) -> bool:
     if not context.loops:
         return False
     loop = context.loops[-1]
-    return (loop.loader is not None and loop.loader.prepared) or any(map(shows, program.inside(loop)))
+    return (loop.loader is not None and loop.loader.prepared) or program.any_inside(loop, shows)
 
 
 def shows(event: Event) -> bool:
@@ -44,8 +40,7 @@ def shows(event: Event) -> bool:
     return False
 
 
-def given_to_prepare(program: Program) -> Iterator[Value]:
-    """Everything that `prepare` was given anywhere."""
-    for call in calls_of(program, *PREPARE):
-        for value in (*call.args, *call.kwargs.values()):
-            yield from options(value)
+def given_to_prepare(program: Program) -> set[Instance]:
+    """The objects that `prepare` was given anywhere."""
+    given = (value for call in program.calls(*PREPARE) for value in (*call.args, *call.kwargs.values()))
+    return {option for value in given for option in options(value) if isinstance(option, Instance)}

@@ -63,7 +63,7 @@ class ConditionalSync(Rule):
             if cut is not None:
                 yield self.finding(
                     cut.node,
-                    Confidence.HIGH if event.loop.certain else Confidence.INFERENCE,
+                    Confidence.of(event.loop.certain),
                     barrier=cut.spelled,
                     line=str(event.loop.line),
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import ALL_REDUCE, HOST_REDUCE, RENDEZVOUS, spelled
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.arguments import given
 from xla_lint.rules.base import Counter, Rule, Severity
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-XLA_MODEL = "torch_xla.core.xla_model."
-REDUCE = XLA_MODEL + "mesh_reduce"
-PAYLOADS = {XLA_MODEL + "rendezvous": 1, XLA_MODEL + "xla_rendezvous": 0}
-"""The position of the payload, without which a rendezvous is only a barrier."""
 OBJECTS = frozenset({"torch.distributed.gather_object", "torch.distributed.all_gather_object"})
 
 
@@ -53,7 +50,7 @@ class CostlyCollective(Rule):
     severity = Severity.WARNING
     message = (
         "%(call)s exchanges values through the host%(where)s: it %(cost)s every step; reduce on the device with"
-        " xm.all_reduce, or call it once an epoch"
+        f" {spelled(ALL_REDUCE)}, or call it once an epoch"
     )
     subscribes = (LibraryCall,)
     costs = (Counter.EXECUTIONS, Counter.READS)
@@ -61,7 +58,7 @@ class CostlyCollective(Rule):
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
         """Exchanges through the host."""
-        return call in OBJECTS or call in PAYLOADS or call == REDUCE
+        return call in OBJECTS or call in RENDEZVOUS or call == HOST_REDUCE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report host-side collectives in every step."""
@@ -69,9 +66,9 @@ class CostlyCollective(Rule):
             return
         if event.name in OBJECTS:
             cost = "pickles its argument, which reads the tensors in it, and waits for all replicas"
-        elif event.name == REDUCE or given(event.argument(PAYLOADS[event.name], "payload")):
+        elif event.name == HOST_REDUCE or given(event.argument(RENDEZVOUS[event.name], "payload")):
             cost = "cuts the graph several times, reads values and waits for all replicas"
         else:
             return
-        spelled = event.name.replace(XLA_MODEL, "xm.")
-        yield self.finding(event.node, confidence(event.context), call=spelled, where=where(event.context), cost=cost)
+        call = spelled(event.name)
+        yield self.finding(event.node, confidence(event.context), call=call, where=where(event.context), cost=cost)

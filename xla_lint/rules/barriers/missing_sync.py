@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import DEVICE_LOADER
 from xla_lint.program.domain.events import Barrier, LoopRun
 from xla_lint.rules.barriers.uncut import uncut
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -26,7 +27,7 @@ class MissingSync(Rule):
     Finds loops that train or run a model on the device and pass no barrier on any path. Barriers are
     `torch_xla.sync`, `xm.mark_step`, `torch_xla.step`, functions under `torch_xla.compile`,
     `xm.optimizer_step(barrier=True)`, and the `next()` of `MpDeviceLoader`. Plain `xm.optimizer_step(optimizer)` is
-    none. Calls are followed, so the barrier may stand in a helper. The finding stands at the loop.
+    not one. Calls are followed, so the barrier may stand in a helper. The finding stands at the loop.
 
     ## Why it matters
     Nothing runs while the loop records. The graph grows by the whole step each time, and whatever asks for a value
@@ -46,7 +47,7 @@ class MissingSync(Rule):
     Or iterate an `MpDeviceLoader`, which cuts the graph before it hands out the next batch.
 
     ## When it is fine
-    A short loop that is meant to be one graph, such as a fixed number of solver iterations, is no step loop: write
+    A short loop that is meant to be one graph, such as a fixed number of solver iterations, is not a step loop: write
     the barrier after it. Loops whose loader is wrapped elsewhere, prepared by Accelerate, or run by a framework's
     trainer are not reported.
     """
@@ -57,14 +58,14 @@ class MissingSync(Rule):
     message = (
         "the step loop of line %(line)s has no barrier on any path: all its steps become one ever-growing graph,"
         " compiled as a whole when a value is first needed; call %(barrier)s at the end of each step, or iterate an"
-        " MpDeviceLoader"
+        f" {DEVICE_LOADER}"
     )
     subscribes = (LoopRun,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops without any barrier."""
         if isinstance(event, LoopRun) and uncut(event.loop) and not self._one_graph(event.loop):
-            sureness = Confidence.HIGH if event.loop.certain else Confidence.INFERENCE
+            sureness = Confidence.of(event.loop.certain)
             yield self.finding(event.node, sureness, line=str(event.loop.line), barrier=self.program.barrier)
 
     def _one_graph(self, loop: Loop) -> bool:
@@ -73,7 +74,7 @@ class MissingSync(Rule):
 
     @cached_property
     def _barriers(self) -> set[nodes.NodeNG]:
-        return {event.node.statement() for event in self.program.events if isinstance(event, Barrier)}
+        return {event.node.statement() for event in self.program.of(Barrier)}
 
 
 def following(node: nodes.NodeNG) -> nodes.NodeNG | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import Condition
+from xla_lint.program.queries import branches_around, calls_in_other_branches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,7 @@ WHY = {
 
 
 def dividing(context: Context, *, by_data: bool = True) -> Constraint | None:
-    """The innermost guard that some replicas pass and others do not.
+    """The innermost condition that holds on some replicas and not on others.
 
     A value read from the device divides replicas only where several run.
     """
@@ -43,42 +44,26 @@ def anchor(event: Event, constraint: Constraint) -> nodes.NodeNG:
 def paired(node: nodes.NodeNG, others: Iterable[nodes.NodeNG]) -> bool:
     """Whether the replicas that do not come to a collective come to its twin under the opposite test.
 
-    `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. Twins
-    stand in one function, and either say the same or are the two branches of one `if`.
+    `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. `others`
+    are the calls of the collective in the same function. Twins say the same, or are the two branches of one `if`.
     """
     if _called_in_both_branches(node):
         return True
-    return any(_twins(node, other) for other in others if other is not node and other.frame() is node.frame())
+    return any(_twins(node, other) for other in others if other is not node)
 
 
 def _called_in_both_branches(node: nodes.NodeNG) -> bool:
     if not isinstance(node, nodes.Call):
         return False
     called = node.func.as_string()
-    return any(
-        isinstance(call, nodes.Call) and call.func.as_string() == called
-        for choice, when in _branches(node).items()
-        for statement in (choice.orelse if when else choice.body)
-        for call in statement.nodes_of_class(nodes.Call)
-    )
+    return any(call.func.as_string() == called for call in calls_in_other_branches(node))
 
 
 def _twins(one: nodes.NodeNG, other: nodes.NodeNG) -> bool:
-    mine, yours = _branches(one), _branches(other)
+    mine, yours = branches_around(one), branches_around(other)
     if any(choice in yours and yours[choice] is not when for choice, when in mine.items()):
         return True
     if one.as_string() != other.as_string():
         return False
     texts = {choice.test.as_string(): when for choice, when in mine.items()}
     return not any(texts.get(choice.test.as_string()) is when for choice, when in yours.items())
-
-
-def _branches(node: nodes.NodeNG) -> dict[nodes.If, bool]:
-    """The `if` statements around a node in its function, and whether it stands where the test of each holds."""
-    found: dict[nodes.If, bool] = {}
-    inner, outer = node, node.parent
-    while outer is not None and not isinstance(outer, (nodes.FunctionDef, nodes.Lambda, nodes.Module)):
-        if isinstance(outer, nodes.If) and inner is not outer.test:
-            found[outer] = inner in outer.body
-        inner, outer = outer, outer.parent
-    return found

@@ -6,11 +6,12 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import LAST_WAITING_SAVE, SPELLED_SAVES, Release
 from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
 from xla_lint.program.domain.values import Location
-from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing, paired
+from xla_lint.rules.reads.library_calls import LOGS, is_synchronised
 from xla_lint.rules.reads.selection import on_some_replicas
 
 if TYPE_CHECKING:
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
-
-OWN_SAVES = frozenset({"xm.save", "xser.save"})
-"""torch_xla's own ways to save: all replicas run what is pending for them (torch_xla 2.9.0)."""
-LAST_WAITING_SAVE = (2, 0)
-"""The last release in which they ended in a rendezvous."""
-LOGS = {"lightning.LightningModule.log": 8, "lightning.LightningModule.log_dict": 7}
-"""Lightning's logging methods, and the position of `sync_dist` (lightning 2.6)."""
 
 
 class RankDivergence(Rule):
@@ -40,7 +34,7 @@ class RankDivergence(Rule):
     collective. The finding stands at the call under the test, which may be the call of a helper.
 
     ## Why it matters
-    A collective ends when all replicas have called it. If one does not, the others wait for ever: the program hangs
+    A collective ends when all replicas have called it. If one does not, the others wait forever: the program hangs
     without a message. A value computed from a collective is the same trap in disguise, because reading it executes the
     collective. (By reading the source of torch_xla 2.9.0; `xm.rendezvous` and `xm.mesh_reduce` hang by construction.)
 
@@ -82,7 +76,7 @@ class RankDivergence(Rule):
         if what is None or constraint is None:
             return
         node = event.node if isinstance(event, Read) else anchor(event, constraint)
-        if isinstance(event, Collective) and paired(node, self._collectives[event.spelled]):
+        if isinstance(event, Collective) and paired(node, self._collectives[event.spelled, node.frame()]):
             return
         yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[constraint.condition])
 
@@ -95,21 +89,23 @@ class RankDivergence(Rule):
         if isinstance(event, Save):
             return event.spelled if is_collective_save(event, self.program.target) else None
         if isinstance(event, LibraryCall):
-            synchronised = constant(event.argument(LOGS[event.name], "sync_dist")) is True
+            synchronised = is_synchronised(event)
             return "a log with sync_dist=True" if synchronised else None
         return None
 
     @cached_property
-    def _collectives(self) -> dict[str, list[nodes.NodeNG]]:
-        found: dict[str, list[nodes.NodeNG]] = defaultdict(list)
-        for event in self.program.events:
-            constraint = dividing(event.context) if isinstance(event, Collective) else None
-            if isinstance(event, Collective) and constraint is not None:
-                found[event.spelled].append(anchor(event, constraint))
+    def _collectives(self) -> dict[tuple[str, nodes.NodeNG], list[nodes.NodeNG]]:
+        """Where some replicas alone come to each collective, by its spelling and the function around."""
+        found: dict[tuple[str, nodes.NodeNG], list[nodes.NodeNG]] = defaultdict(list)
+        for event in self.program.of(Collective):
+            constraint = dividing(event.context)
+            if constraint is not None:
+                node = anchor(event, constraint)
+                found[event.spelled, node.frame()].append(node)
         return found
 
 
-def is_collective_save(save: Save, target: tuple[int, int]) -> bool:
+def is_collective_save(save: Save, target: Release) -> bool:
     """Whether a save waits for all replicas: by itself, or through what it saves."""
-    waits = save.spelled in OWN_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
+    waits = save.spelled in SPELLED_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
     return waits or (save.spelled != "wandb.watch" and save.collective)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import SPELLED_SAVES
 from xla_lint.program.domain.events import Collective, Read, Save
 from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing
-from xla_lint.rules.checkpoints.rank_divergence import OWN_SAVES, is_collective_save
+from xla_lint.rules.checkpoints.rank_divergence import is_collective_save
 from xla_lint.rules.reads.selection import on_some_replicas
 from xla_lint.rules.wording import computed, confidence, where
 
@@ -89,18 +90,18 @@ class RankRead(Rule):
     @cached_property
     def _diverging(self) -> set[nodes.NodeNG]:
         """The calls under a test on the rank that reach a collective: the call as a whole is the mistake."""
-        found = [(event, dividing(event.context)) for event in self.program.events if isinstance(event, Collective)]
+        found = [(event, dividing(event.context)) for event in self.program.of(Collective)]
         return {anchor(event, constraint) for event, constraint in found if constraint is not None}
 
     def _check_save(self, save: Save) -> Iterator[Finding]:
-        own = save.spelled in OWN_SAVES and save.place is not Location.HOST
+        own = save.spelled in SPELLED_SAVES and save.place is not Location.HOST
         watches = save.spelled == "wandb.watch" and save.place is Location.DEVICE
         constraint = dividing(save.context, by_data=own)
         if constraint is None or not (own or watches):
             return
         yield self.finding(
             anchor(save, constraint),
-            Confidence.HIGH if save.place is Location.DEVICE and save.certain else Confidence.INFERENCE,
+            Confidence.of(save.place is Location.DEVICE and save.certain),
             what=f"{save.spelled} runs" if own else "hooks that read gradients are set",
             why=WHY[constraint.condition],
             where=where(save.context),

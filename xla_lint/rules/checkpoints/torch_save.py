@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from astroid import nodes
-
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import Save
 from xla_lint.program.domain.values import Location
+from xla_lint.program.queries import calls_in_other_branches, dotted_name
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from astroid import nodes
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
@@ -52,7 +54,7 @@ class TorchSave(Rule):
     severity = Severity.WARNING
     message = (
         "torch.save fetches the tensors of '%(what)s' from the device one by one, and the file remembers the device;"
-        " use xm.save, or move the values to the CPU first"
+        f" use {torch_xla.SAVE}, or move the values to the CPU first"
     )
     subscribes = (Save,)
     costs = (Counter.READS,)
@@ -62,26 +64,9 @@ class TorchSave(Rule):
         if not isinstance(event, Save) or event.spelled != "torch.save" or event.place is not Location.DEVICE:
             return
         if not _beside_own_save(event.node):
-            yield self.finding(event.node, Confidence.HIGH if event.certain else Confidence.INFERENCE, what=event.what)
+            yield self.finding(event.node, Confidence.of(event.certain), what=event.what)
 
 
 def _beside_own_save(node: nodes.NodeNG) -> bool:
     """Whether the other branch of a test around a call saves torch_xla's way: then this one is for other devices."""
-    inner, outer = node, node.parent
-    while outer is not None and not isinstance(outer, (nodes.FunctionDef, nodes.Module)):
-        if isinstance(outer, nodes.If):
-            other = outer.orelse if inner in outer.body else outer.body
-            if any(_saves(call) for statement in other for call in statement.nodes_of_class(nodes.Call)):
-                return True
-        inner, outer = outer, outer.parent
-    return False
-
-
-def _saves(call: nodes.Call) -> bool:
-    function = call.func
-    return (
-        isinstance(function, nodes.Attribute)
-        and function.attrname == "save"
-        and isinstance(function.expr, nodes.Name)
-        and function.expr.name in ("xm", "xser")
-    )
+    return any(dotted_name(call.func) in torch_xla.SAVES for call in calls_in_other_branches(node))

@@ -8,11 +8,11 @@ from astroid import nodes
 
 from xla_lint.knowledge import lowering
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Instance, Number, Text
-from xla_lint.program.library.registry import is_device
-from xla_lint.rules.arguments import device_tensor, device_tensors
+from xla_lint.program.domain.values import Instance
+from xla_lint.program.queries import is_device
+from xla_lint.rules.arguments import constant, device_tensor, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
-from xla_lint.rules.wording import confidence, where
+from xla_lint.rules.wording import called, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ class CpuFallback(Rule):
                 yield self.finding(
                     event.node,
                     confidence(event.context, *tensors),
-                    call=event.name.removesuffix(CALL).rpartition(".")[2],
+                    call=called(event.name),
                     part=f"{part} ({', '.join(fallback.operators)})",
                     where=where(event.context),
                 )
@@ -117,7 +117,7 @@ def holds(condition: Condition, call: LibraryCall) -> bool:
     if call.name.startswith(METHOD):
         position -= 1
     value = call.argument(position, condition.argument)
-    return condition.holds(value is not None, value.const if isinstance(value, (Number, Text)) else None)
+    return condition.holds(value is not None, constant(value))
 
 
 def constructed_with(condition: Condition, made: nodes.NodeNG | None) -> tuple[bool, Constant | None]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import Condition, LibraryCall
 from xla_lint.program.domain.values import Instance, Location, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.entry import committed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,12 +40,12 @@ class CudaLeftover(Rule):
     ## What it does
     Finds `torch.device("cuda")`, `device="cuda"`, `.to("cuda")`, `.cuda()` and functions of `torch.cuda` where the code
     runs on XLA: in a module that imports torch_xla unconditionally, or on a tensor or model that lives on the XLA
-    device; and not under a test of which the answer is unknown, such as an option of the command line. Tests that are
+    device; and not under a test whose answer is unknown, such as an option of the command line. Tests that are
     false on XLA are known: `torch.cuda.is_available()`, `device.type == "cuda"`, `tensor.is_cuda`.
 
     ## Why it matters
-    On a machine without CUDA most of these raise "Found no NVIDIA driver". Others tell nothing of the device that is in
-    use: `torch.cuda.memory_allocated()` is 0, and `torch.cuda.empty_cache()` empties nothing.
+    On a machine without CUDA most of these raise "Found no NVIDIA driver". Others say nothing about the device in use:
+    `torch.cuda.memory_allocated()` is 0, and `torch.cuda.empty_cache()` empties nothing.
 
     ## What to write instead
     - `torch_xla.device()` for `torch.device("cuda")`, and `x.to(device)` for `x.cuda()`;
@@ -84,11 +83,11 @@ class CudaLeftover(Rule):
         if is_optional(event) or self._is_optional_default(event):
             return
         call = cuda_call(event)
-        if call is not None and (self.committed or on_xla(event.receiver)):
+        if call is not None and (self.program.needs_xla or on_xla(event.receiver)):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,
-                Confidence.HIGH if certain else Confidence.INFERENCE,
+                Confidence.of(certain),
                 call=call,
                 instead=self._instead(event),
             )
@@ -100,8 +99,8 @@ class CudaLeftover(Rule):
             return False
         function = parameters.parent
         owner = function.parent if isinstance(function.parent, nodes.ClassDef) else function
-        calls = [event for event in self.program.events if isinstance(event, LibraryCall)]
-        inside = [event for event in calls if owner.parent_of(event.node) and parameters_around(event.node) is None]
+        calls = [event for event in self.program.written_in(owner) if isinstance(event, LibraryCall)]
+        inside = [event for event in calls if parameters_around(event.node) is None]
         return bool(inside) and all(is_optional(event) for event in inside)
 
     def _instead(self, call: LibraryCall) -> str:
@@ -109,13 +108,8 @@ class CudaLeftover(Rule):
         if not call.name.startswith(CUDA):
             return "move to the XLA device"
         if name == "synchronize":
-            return f"use {self.program.barrier} and xm.wait_device_ops()"
-        return "use xm.get_memory_info(device)" if "memory" in name else "remove it"
-
-    @cached_property
-    def committed(self) -> bool:
-        """Whether the program cannot run without torch_xla."""
-        return committed(self.program)
+            return f"use {self.program.barrier} and {torch_xla.WAIT}"
+        return f"use {torch_xla.MEMORY}" if "memory" in name else "remove it"
 
 
 def cuda_call(call: LibraryCall) -> str | None:
@@ -137,7 +131,7 @@ def cuda_call(call: LibraryCall) -> str | None:
 
 
 def is_optional(event: Event) -> bool:
-    """True for what happens under a test of which the answer is unknown."""
+    """True for what happens under a test whose answer is unknown."""
     return any(constraint.condition is Condition.SETTING for constraint in event.context.path_condition)
 
 
@@ -150,7 +144,7 @@ def parameters_around(node: nodes.NodeNG) -> nodes.Arguments | None:
 
 
 def is_other_object(receiver: Value | None) -> bool:
-    """True for a library object that is no model."""
+    """True for a library object that is not a model."""
     return isinstance(receiver, Instance) and not receiver.model
 
 

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.torch_xla import LAUNCH, SPAWN
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Function, Instance, Sequence
+from xla_lint.program.domain.values import Function, Sequence
+from xla_lint.program.queries import wrapped_function
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.device.spelling import dotted_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,13 +21,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
-
-LAUNCH = "torch_xla.launch"
-SPAWN = "torch_xla.distributed.xla_multiprocessing.spawn"
-COUNT_REFUSED = (2, 6)
-"""The first release whose `spawn` raises for any number of processes but one."""
-ALWAYS_PICKLED = (2, 1)
-"""The first release without the XRT runtime, whose `fork` needed no pickling."""
 
 
 class LaunchArguments(Rule):
@@ -77,9 +74,9 @@ class LaunchArguments(Rule):
     def _problem(self, call: LibraryCall) -> tuple[str, str] | None:
         processes = call.argument(2, "nprocs") if call.name == SPAWN else None
         count = constant(processes)
-        if isinstance(count, int) and count > 1 and self.program.target >= COUNT_REFUSED:
+        if isinstance(count, int) and count > 1 and self.program.target >= torch_xla.SPAWN_REFUSES_COUNT:
             return (
-                f"nprocs={count} is a ValueError since torch_xla 2.6",
+                f"nprocs={count} is a ValueError since torch_xla {dotted_release(torch_xla.SPAWN_REFUSES_COUNT)}",
                 "leave it out to use every device, and limit them by the environment (TPU_NUM_DEVICES)",
             )
         target = call.argument(0, "fn")
@@ -97,13 +94,14 @@ class LaunchArguments(Rule):
             return False
         if constant(processes) == 1 or given(call.argument(3, "debug_single_process")):
             return False
-        return self.program.target >= ALWAYS_PICKLED
+        return self.program.target >= torch_xla.LAUNCH_PICKLES
 
 
 def unpicklable(target: Value | None) -> str | None:
     """What makes a launch's target impossible to pickle, None where nothing is known to."""
-    if isinstance(target, Instance) and target.library == "functools.partial":
-        return unpicklable(target.attributes.get("function"))
+    inner = wrapped_function(target)
+    if inner is not None:
+        return unpicklable(inner)
     if not isinstance(target, Function):
         return None
     if isinstance(target.node, nodes.Lambda) and not isinstance(target.node, nodes.FunctionDef):

@@ -46,7 +46,7 @@ class LossConstructor(Rule):
     ```
 
     ## When it is fine
-    Class weights belong into the constructor: `nn.CrossEntropyLoss(weight)` with one tensor is not reported.
+    Class weights belong in the constructor: `nn.CrossEntropyLoss(weight)` with one tensor is not reported.
     """
 
     symbol = "xla-loss-constructor"
@@ -83,5 +83,5 @@ def gets_tensors(loss: str, call: LibraryCall) -> bool:
 
 
 def is_tensor(value: Value) -> bool:
-    """Whether a value is a tensor, whatever path led here."""
+    """Whether a value is a tensor, on every path that led here."""
     return all(isinstance(option, Tensor) for option in options(value))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend.torch_xla import ENTRY, LAUNCH, SPAWN, TORCHRUN_PACKAGES
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.syntax.imports import always_imports_xla
-from xla_lint.program.syntax.index import index_of
+from xla_lint.program.queries import needs_xla
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -18,20 +19,17 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-ENTRY = "_mp_fn"
 STARTERS = frozenset(
     {
-        "torch_xla.launch",
-        "torch_xla.distributed.xla_multiprocessing.spawn",
+        LAUNCH,
+        SPAWN,
         "torch.multiprocessing.spawn",
         "torch.distributed.init_process_group",
         "accelerate.notebook_launcher",
-        "accelerate.Accelerator",
+        ACCELERATOR,
     }
 )
 """Calls that show that the replicas are started in another way."""
-OTHER_LAUNCHERS = ("torch_neuronx", "neuronx_distributed", "optimum", "torch_xla.distributed.xla_backend")
-"""Modules of programs that torchrun starts."""
 
 
 class MissingMpFn(Rule):
@@ -63,7 +61,7 @@ class MissingMpFn(Rule):
     number = "9767"
     severity = Severity.WARNING
     message = (
-        "this script trains with a Trainer (line %(line)s) but has no '_mp_fn(index)', which launchers such as"
+        f"this script trains with a Trainer (line %(line)s) but has no '{ENTRY}(index)', which launchers such as"
         " xla_spawn call in each replica; define it, and call %(started)s() in it"
     )
     subscribes = (LibraryCall,)
@@ -83,14 +81,13 @@ class MissingMpFn(Rule):
 
     @cached_property
     def started(self) -> list[nodes.FunctionDef]:
-        """The functions that the script starts, the last one first; none where it needs no `_mp_fn` or is no script."""
+        """The functions that a script starts, the last one first; none where the module needs no `_mp_fn`."""
         module = self.program.module
-        if ENTRY in module.locals or not always_imports_xla(module):
+        if ENTRY in module.locals or not needs_xla(module):
             return []
-        if any(name.startswith(OTHER_LAUNCHERS) for name in index_of(module).imported):
+        if any(name.startswith(TORCHRUN_PACKAGES) for name in self.program.imported):
             return []
-        happening = (*self.program.events, *self.program.importing)
-        if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in happening):
+        if any(program.has_call(*STARTERS) for program in (self.program, *self.program.importing)):
             return []
         return started(module)
 

@@ -67,5 +67,5 @@ class RemovedApi(Rule):
             return f"'{use.spelled}' is gone since torch_xla {dotted_release(life.removed)}{advice(life, target)}"
         if not use.importable:
             module, _, name = use.spelled.rpartition(".")
-            return f"'{use.spelled}' is no module, and cannot be imported so: write 'from {module} import {name}'"
+            return f"'{use.spelled}' is not a module and cannot be imported as one: write 'from {module} import {name}'"
         return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Choice, Instance, Location, Sequence, Tensor, options
-from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.queries import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.entry import committed
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -114,10 +114,10 @@ class UnsupportedCall(Rule):
             return (tensor, "numpy has no tensors of the device", "call .cpu() first") if tensor is not None else None
         if package == "torch.optim" and constant(call.kwargs.get("fused")) is True:
             if parameters_place(call.argument(0, "params")) is Location.DEVICE:
-                return None, "fused=True needs kernels that XLA has not", "leave fused out"
+                return None, "fused=True needs kernels that XLA lacks", "leave fused out"
         elif call.name in FOREACH and constant(call.kwargs.get("foreach")) is True:
             if parameters_place(call.argument(0, "parameters")) is Location.DEVICE:
-                return None, "foreach=True needs kernels that XLA has not", "leave foreach out"
+                return None, "foreach=True needs kernels that XLA lacks", "leave foreach out"
         elif call.name in CHECKPOINTS and self.program.target >= CHECKPOINT_ASKS_DEVICE:
             problem = checkpoint_problem(call)
             return problem if problem is not None and self._on_xla(problem[0]) else None
@@ -125,7 +125,7 @@ class UnsupportedCall(Rule):
 
     def _on_xla(self, tensor: Tensor | None) -> bool:
         """Whether the code surely runs on XLA: models that run anywhere are often written with checkpointing."""
-        return committed(self.program) or (tensor is not None and tensor.certain)
+        return self.program.needs_xla or (tensor is not None and tensor.certain)
 
 
 def method_problem(call: LibraryCall, name: str) -> Problem | None:
@@ -152,7 +152,7 @@ def converted(call: LibraryCall) -> Iterator[Tensor]:
 
 def checkpoint_problem(call: LibraryCall) -> Problem | None:
     """torch's checkpointing of code on the device."""
-    function, instead = call.argument(0, "function"), "use torch_xla.utils.checkpoint.checkpoint"
+    function, instead = call.argument(0, "function"), f"use {torch_xla.CHECKPOINT}"
     why = "it asks for a module 'torch.xla', which does not exist"
     tensor = next((found for value in call.args[1:] if (found := device_tensor(value)) is not None), None)
     if tensor is not None:

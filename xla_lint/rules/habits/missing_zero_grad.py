@@ -9,7 +9,7 @@ from astroid import nodes
 from xla_lint.program.domain.events import GradientSet, LibraryCall, LoopRun, OptimizerStep
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Instance, Tensor
-from xla_lint.program.library.optimizers import origins_of, parts_of
+from xla_lint.program.queries import origins_held, parts_of
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ class MissingZeroGrad(Rule):
         steps = [e for e in inside if isinstance(e, OptimizerStep) and e.context.loops[-1] is loop]
         cleared = [e for e in inside if clears(e)]
         if not cleared or any(not any(clears_for(c, step.optimizer) for c in cleared) for step in steps):
-            yield self.finding(
-                event.node, Confidence.HIGH if loop.certain else Confidence.INFERENCE, line=str(loop.line)
-            )
+            yield self.finding(event.node, Confidence.of(loop.certain), line=str(loop.line))
 
 
 def clears(event: Event) -> bool:
@@ -92,6 +90,6 @@ def clears_for(event: Event, optimizer: Instance) -> bool:
         return True
     if not receiver.model:
         return receiver.node is optimizer.node
-    models = {origin.model for origin in origins_of(optimizer.attributes.get("params"))}
+    models = {origin.model for origin in origins_held(optimizer)}
     known = bool(models) and all(model.node is not None for model in models)
     return not known or not models.isdisjoint(parts_of(receiver))

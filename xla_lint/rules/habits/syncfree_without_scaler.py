@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend.torch_xla import SCALER, SYNCFREE
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.syntax.imports import imports_of
+from xla_lint.program.queries import is_import
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-SYNCFREE = "torch_xla.amp.syncfree."
-SCALER = "torch_xla.amp.GradScaler"
 UNKNOWN_STEP = "?.step"
 
 
@@ -46,7 +46,7 @@ class SyncfreeWithoutScaler(Rule):
     severity = Severity.ADVICE
     message = (
         "%(what)s without a scaler that hands over found_inf is the stock optimizer: use torch.optim.%(name)s, or scale"
-        " the loss with torch_xla.amp.GradScaler where the release has it"
+        f" the loss with {SCALER} where the release has it"
     )
     subscribes = (LibraryCall,)
 
@@ -59,13 +59,14 @@ class SyncfreeWithoutScaler(Rule):
         """Report syncfree optimizers that nothing tells about overflows."""
         if not isinstance(event, LibraryCall) or event.receiver is not None:
             return
-        if not self._hands_over():
+        if not self._hands_over:
             name = event.name.removeprefix(SYNCFREE)
             yield self.finding(event.node, what=f"syncfree.{name}", name=name)
 
+    @cached_property
     def _hands_over(self) -> bool:
         """Whether something gives an optimizer `found_inf`, or may be a scaler that does."""
-        known = {event.node: event for event in self.program.events if isinstance(event, LibraryCall)}
+        known = {call.node: call for call in self.program.of(LibraryCall)}
         if any(hands_over(call) for call in known.values()):
             return True
         calls = self.program.module.nodes_of_class(nodes.Call)
@@ -77,7 +78,7 @@ def steps_something(call: nodes.Call) -> bool:
     function = call.func
     if not isinstance(function, nodes.Attribute) or function.attrname != "step" or not call.args:
         return False
-    return not (isinstance(function.expr, nodes.Name) and imports_of(function.expr))
+    return not (isinstance(function.expr, nodes.Name) and is_import(function.expr))
 
 
 def hands_over(call: LibraryCall) -> bool:

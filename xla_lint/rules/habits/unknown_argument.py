@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.arguments import signatures
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.project.scope import pinned_version
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class UnknownArgument(Rule):
         if signature is None:
             return
         package, _, name = event.name.partition(".")
-        pinned = pinned_version(self.program.project.root, package)
+        pinned = self.program.pinned(package)
         for argument in stated(event):
             if not signature.takes(argument, pinned):
                 known = signature.knows(argument)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import DEVICE_LOADER, SINGLE_PASS_LOADER
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
@@ -52,9 +53,9 @@ class ExhaustedLoader(Rule):
     number = "9752"
     severity = Severity.ERROR
     message = (
-        "the loop of line %(line)s iterates the ParallelLoader of line %(built)s again in each turn of the loop of line"
-        " %(outer)s: it can be walked once, so every epoch after the first has no batches; use MpDeviceLoader, or make"
-        " it inside the loop of line %(outer)s"
+        f"the loop of line %(line)s iterates the {SINGLE_PASS_LOADER} of line %(built)s again in each turn of the loop"
+        f" of line %(outer)s: it can be walked once, so every epoch after the first has no batches; use"
+        f" {DEVICE_LOADER}, or make it inside the loop of line %(outer)s"
     )
     subscribes = (LoopRun,)
 

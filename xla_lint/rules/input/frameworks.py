@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.rules.calls import calls
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
 
 if TYPE_CHECKING:
-    from xla_lint.program.interpreter.analysis import Program
+    from xla_lint.program.queries import Program
 
-WRAPPERS = ("accelerate.Accelerator", "lightning.Fabric", "lightning_fabric.Fabric", "lightning.fabric.Fabric")
+WRAPPERS = (ACCELERATOR, "lightning.Fabric", "lightning_fabric.Fabric", "lightning.fabric.Fabric")
 """Frameworks that take care of the loaders of loops that the user writes."""
 TRAINERS = (
     "lightning.Trainer",
@@ -22,9 +22,9 @@ TRAINERS = (
 
 def framework_feeds(program: Program) -> bool:
     """Whether a framework takes care of the loaders of the program's own loops."""
-    return calls(program, *WRAPPERS)
+    return program.has_call(*WRAPPERS)
 
 
 def framework_joins(program: Program) -> bool:
     """Whether a framework may have started a process group."""
-    return calls(program, *WRAPPERS, *TRAINERS)
+    return program.has_call(*WRAPPERS, *TRAINERS)

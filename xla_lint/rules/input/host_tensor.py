@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import LibraryCall, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Location, Tensor
-from xla_lint.program.library.registry import place_named
+from xla_lint.program.queries import place_named
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
 
@@ -63,14 +63,14 @@ class HostTensor(Rule):
             return
         if self._has_batch(step, event.context):
             certain = event.certain and event.value.certain and step.certain
-            sureness = Confidence.HIGH if certain else Confidence.INFERENCE
+            sureness = Confidence.of(certain)
             yield self.finding(event.node, sureness, where=where(event.context))
 
     def _has_batch(self, step: Loop, context: Context) -> bool:
-        """Whether the step gets its batch from elsewhere, or makes it on the device: what it builds here is none."""
+        """Whether the step gets its batch from elsewhere, or makes it on the device, so that this is not the batch."""
         if step.form is not Form.LOOP or step.loader is not None:
             return True
-        return any(brings(other) or makes_on_device(other) for other in self.program.inside(step))
+        return self.program.any_inside(step, brings) or self.program.any_inside(step, makes_on_device)
 
 
 def brings(event: Event) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import LoaderBuilt, RankIndex
 from xla_lint.program.domain.objects import differs_between_replicas, library_base
 from xla_lint.program.domain.values import UNKNOWN, Instance, tensors_in
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.calls import calls, calls_of
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 ITERABLE = "torch.utils.data.IterableDataset"
-SPMD = "torch_xla.runtime.use_spmd"
 
 
 class MissingSampler(Rule):
@@ -54,7 +53,7 @@ class MissingSampler(Rule):
     severity = Severity.ERROR
     message = (
         "every replica trains on all rows of this DataLoader, which feeds the training loop of line %(line)s: pass"
-        " sampler=DistributedSampler(dataset, num_replicas=xr.world_size(), rank=xr.global_ordinal())"
+        " sampler=DistributedSampler(dataset, num_replicas=%(world)s, rank=%(rank)s)"
     )
     subscribes = (LoaderBuilt,)
 
@@ -66,15 +65,17 @@ class MissingSampler(Rule):
         training = next((loop for loop in loader.loops if loop.trains), None)
         if training is None or not walks_everything(loader.sampler) or may_be_split(loader.dataset):
             return
-        elsewhere = calls(self.program, SPMD) or framework_feeds(self.program)
+        elsewhere = self.program.has_call(torch_xla.USE_SPMD) or framework_feeds(self.program)
         if not elsewhere and not self._splits_by_hand(loader.dataset):
-            yield self.finding(event.node, line=str(training.line))
+            target = self.program.target
+            world, rank = torch_xla.world_size(target), torch_xla.ordinal(target)
+            yield self.finding(event.node, line=str(training.line), world=world, rank=rank)
 
     def _splits_by_hand(self, dataset: Value) -> bool:
         """Whether the program takes parts by rank, or makes other random rows on each replica."""
-        if any(isinstance(event, RankIndex) for event in self.program.events):
+        if self.program.of(RankIndex):
             return True
-        seeds = calls_of(self.program, "torch.manual_seed", "torch.Generator.manual_seed")
+        seeds = self.program.calls("torch.manual_seed", "torch.Generator.manual_seed")
         seeded = any(differs_between_replicas(value) for call in seeds for value in call.args)
         return seeded and next(iter(tensors_in(dataset)), None) is not None
 

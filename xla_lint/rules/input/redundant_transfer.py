@@ -48,7 +48,7 @@ class RedundantTransfer(Rule):
             return
         if all(stays(other) for other in self.program.at(event.node) if isinstance(other, Transfer)):
             what = "this batch" if isinstance(event.value, Tensor) else "the prepared model"
-            yield self.finding(event.node, Confidence.HIGH if event.certain else Confidence.INFERENCE, what=what)
+            yield self.finding(event.node, Confidence.of(event.certain), what=what)
 
 
 def stays(transfer: Transfer) -> bool:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
+from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.calls import calls_of
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import DISTRIBUTED, distributed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.events import Event, LibraryCall
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Instance
     from xla_lint.rules.base import Finding
@@ -71,11 +73,19 @@ class SamplerWithoutEpoch(Rule):
 
     def _told(self, sampler: Instance, around: list[Loop]) -> bool:
         """Whether `set_epoch` is called in a loop around the training loop, on this sampler or what may lead to it."""
-        calls = calls_of(self.program, f"{DISTRIBUTED}.set_epoch", UNKNOWN_CALL)
-        told = (call for call in calls if call.receiver is sampler or call.name == UNKNOWN_CALL)
-        return any(loop in call.context.loops for call in told for loop in around)
+        calls = [call for loop in around for call in self._telling.get(loop, ())]
+        return any(call.receiver is sampler or call.name == UNKNOWN_CALL for call in calls)
+
+    @cached_property
+    def _telling(self) -> dict[Loop, list[LibraryCall]]:
+        """The calls of `set_epoch` in each loop."""
+        found: dict[Loop, list[LibraryCall]] = defaultdict(list)
+        for call in self.program.calls(f"{DISTRIBUTED}.set_epoch", UNKNOWN_CALL):
+            for loop in call.context.loops:
+                found[loop].append(call)
+        return found
 
 
 def shuffles(sampler: Instance) -> bool:
     """Whether a sampler's order changes from epoch to epoch at all."""
-    return constant(sampler.attributes.get("shuffle")) is not False
+    return constant(setting(sampler, "shuffle")) is not False

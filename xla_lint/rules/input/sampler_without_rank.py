@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
 from xla_lint.program.domain.values import NONE, Instance, options
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.calls import calls
-from xla_lint.rules.entry import is_script
 from xla_lint.rules.input.frameworks import framework_joins
 from xla_lint.rules.input.samplers import DISTRIBUTED
 
@@ -46,7 +45,7 @@ class SamplerWithoutRank(Rule):
 
     ## When it is fine
     After `torch.distributed.init_process_group("xla", init_method="xla://")` the sampler finds the replicas itself.
-    In a module that is no script by itself, the group may be started elsewhere, and nothing is reported.
+    In a module that is not itself a script, the group may be started elsewhere, and nothing is reported.
     """
 
     symbol = "xla-sampler-without-rank"
@@ -77,7 +76,7 @@ class SamplerWithoutRank(Rule):
                 if not given(event.argument(position, name))
             ]
             if missing and self._alone(event):
-                world, rank = self._spelling()
+                world, rank = torch_xla.world_size(self.program.target), torch_xla.ordinal(self.program.target)
                 yield self.finding(
                     event.node,
                     problem=f"DistributedSampler without {' and '.join(missing)} asks torch.distributed, and no process"
@@ -86,11 +85,6 @@ class SamplerWithoutRank(Rule):
 
     def _alone(self, event: LibraryCall) -> bool:
         """Whether no process group can exist where this runs."""
-        if calls(self.program, *GROUPS) or framework_joins(self.program):
+        if self.program.has_call(*GROUPS) or framework_joins(self.program):
             return False
-        return event.context.replicated or is_script(self.program)
-
-    def _spelling(self) -> tuple[str, str]:
-        if self.program.target >= (2, 5):
-            return "xr.world_size()", "xr.global_ordinal()"
-        return "xm.xrt_world_size()", "xm.get_ordinal()"
+        return event.context.replicated or self.program.is_script

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import DEVICE_LOADER
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -52,7 +53,7 @@ class UnwrappedLoader(Rule):
     severity = Severity.REFACTOR
     message = (
         "the step loop of line %(line)s iterates the plain DataLoader of line %(built)s and moves each batch by hand:"
-        " the device waits for the transfer; iterate MpDeviceLoader(loader, device), which transfers ahead and cuts"
+        f" the device waits for the transfer; iterate {DEVICE_LOADER}(loader, device), which transfers ahead and cuts"
         " the graph"
     )
     subscribes = (LoopRun,)
@@ -65,5 +66,5 @@ class UnwrappedLoader(Rule):
         if loader is None or loader.node is None or loader.wrapped or loop.form is not Form.LOOP:
             return
         if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
-            sureness = Confidence.HIGH if loop.certain else Confidence.INFERENCE
+            sureness = Confidence.of(loop.certain)
             yield self.finding(event.node, sureness, line=str(loop.line), built=str(loader.node.lineno))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import ClippedEarly
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.calls import calls_of
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-ACCELERATOR = "accelerate.Accelerator"
-BY_HAND = "call xm.reduce_gradients(optimizer) first, then clip, then optimizer.step()"
+BY_HAND = f"call {torch_xla.REDUCE_GRADIENTS} first, then clip, then optimizer.step()"
 BY_ACCELERATE = "call accelerator.clip_grad_norm_, which reduces first"
 
 
@@ -84,7 +84,7 @@ class ClipBeforeReduce(Rule):
     @cached_property
     def sharded(self) -> bool:
         """Whether an `Accelerator` is given a plugin, which may shard the parameters and reduce in its own way."""
-        given = (name for call in calls_of(self.program, ACCELERATOR) for name in call.kwargs)
+        given = (name for call in self.program.calls(ACCELERATOR) for name in call.kwargs)
         return any(name.endswith("_plugin") for name in given)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import Autocast
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.wording import confidence, where
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
-
-FIRST_OWN_AUTOCAST = (2, 1)
-"""The first release in which XLA tensors have an autocast mode of their own; before, they shared CUDA's."""
 
 
 class ForeignAutocast(Rule):
@@ -46,12 +44,11 @@ class ForeignAutocast(Rule):
     number = "9733"
     severity = Severity.ERROR
     message = (
-        "autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use"
-        ' torch.autocast("xla", dtype=torch.bfloat16)'
+        f"autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use {torch_xla.AUTOCAST}"
     )
     subscribes = (Autocast,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""
-        if isinstance(event, Autocast) and self.program.target >= FIRST_OWN_AUTOCAST:
+        if isinstance(event, Autocast) and self.program.target >= torch_xla.FIRST_AUTOCAST:
             yield self.finding(event.node, confidence(event.context), device=event.device, where=where(event.context))

@@ -6,9 +6,10 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options, tensors_in
-from xla_lint.program.library.optimizers import is_optimizer
+from xla_lint.program.queries import is_optimizer, setting
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, lines
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 SCALER = "torch.amp.GradScaler."
 STEP = SCALER + "step"
-LAST_XLA_SCALER = (2, 8)
-"""The last release with `torch_xla.amp.GradScaler` (removed in 2.9 by pull request 9608)."""
 
 
 class ForeignGradScaler(Rule):
@@ -79,27 +78,26 @@ class ForeignGradScaler(Rule):
         scaler = event.receiver
         if not isinstance(scaler, Instance) or scaler.node is None:
             return
-        if constant(scaler.attributes.get("enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
+        if constant(setting(scaler, "enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
             return
         cost_shows_at = self.steps.get(scaler.node, ())
-        old = self.program.target <= LAST_XLA_SCALER
+        old = self.program.target <= torch_xla.LAST_SCALER
         yield self.finding(
             scaler.node,
             confidence(event.context),
             where=lines(cost_shows_at, scaler.node.root()),
-            instead="use torch_xla.amp.GradScaler with a syncfree optimizer, or bfloat16 without a scaler"
+            instead=f"use {torch_xla.SCALER} with a syncfree optimizer, or bfloat16 without a scaler"
             if old
-            else 'use torch.autocast("xla", dtype=torch.bfloat16), which needs no scaler',
+            else f"use {torch_xla.AUTOCAST}, which needs no scaler",
         ).costing_at(cost_shows_at)
 
     @cached_property
     def steps(self) -> dict[nodes.NodeNG, list[nodes.NodeNG]]:
         """Where each scaler steps an optimizer, by the node that makes the scaler."""
         found: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
-        for event in self.program.events:
-            scaler = event.receiver if isinstance(event, LibraryCall) and event.name == STEP else None
-            if isinstance(scaler, Instance) and scaler.node is not None:
-                found[scaler.node].append(event.node)
+        for call in self.program.calls(STEP):
+            if isinstance(call.receiver, Instance) and call.receiver.node is not None:
+                found[call.receiver.node].append(call.node)
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import SCALER, SYNCFREE, SYNCFREE_TWINS
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import UNKNOWN, Instance, options
 from xla_lint.rules.base import Rule, Severity
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-STEP = "torch_xla.amp.GradScaler.step"
-SYNCFREE = {f"torch.optim.{name}": name for name in ("SGD", "Adam", "AdamW")}
-"""The optimizers that have a twin in `torch_xla.amp.syncfree` (torch_xla 1.11 to 2.9)."""
+STEP = SCALER + ".step"
 
 
 class NonSyncfreeOptimizer(Rule):
@@ -50,8 +49,8 @@ class NonSyncfreeOptimizer(Rule):
     number = "9731"
     severity = Severity.WARNING
     message = (
-        "torch_xla.amp.GradScaler steps this optimizer on line %(line)s and must read on the host whether gradients"
-        " overflowed: one more execution and a stall every step; use torch_xla.amp.syncfree.%(name)s"
+        f"{SCALER} steps this optimizer on line %(line)s and must read on the host whether gradients"
+        f" overflowed: one more execution and a stall every step; use {SYNCFREE}%(name)s"
     )
     subscribes = (LibraryCall,)
 
@@ -65,10 +64,10 @@ class NonSyncfreeOptimizer(Rule):
         if not isinstance(event, LibraryCall):
             return
         for optimizer in options(event.argument(0, "optimizer") or UNKNOWN):
-            if isinstance(optimizer, Instance) and optimizer.node is not None and optimizer.library in SYNCFREE:
+            if isinstance(optimizer, Instance) and optimizer.node is not None and optimizer.library in SYNCFREE_TWINS:
                 yield self.finding(
                     optimizer.node,
                     confidence(event.context),
                     line=str(event.node.lineno),
-                    name=SYNCFREE[optimizer.library],
+                    name=SYNCFREE_TWINS[optimizer.library],
                 ).costing_at([event.node])

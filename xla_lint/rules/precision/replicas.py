@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.library.optimizers import parameters_in
+from xla_lint.program.backend.torch_xla import ALL_REDUCE, SHARDING
+from xla_lint.program.queries import origins_of
 
 if TYPE_CHECKING:
-    from xla_lint.program.interpreter.analysis import Program
+    from xla_lint.program.domain.events import LibraryCall
+    from xla_lint.program.queries import Program
 
 PACKAGES = (
     "accelerate.",
@@ -21,14 +22,9 @@ PACKAGES = (
     "torch.distributed.fsdp.",
 )
 """Packages that reduce gradients themselves."""
-NAMES = frozenset(
-    """
-    DistributedDataParallel FullyShardedDataParallel XlaFullyShardedDataParallel SpmdFullyShardedDataParallel
-    ZeroRedundancyOptimizer fully_shard mark_sharding use_spmd
-    """.split()
-)
+NAMES = SHARDING | {"DistributedDataParallel", "FullyShardedDataParallel", "ZeroRedundancyOptimizer", "fully_shard"}
 """Wrappers and modes of torch and torch_xla that do."""
-REDUCTIONS = ("torch_xla.core.xla_model.all_reduce", "torch.distributed.all_reduce")
+REDUCTIONS = (ALL_REDUCE, "torch.distributed.all_reduce")
 
 
 def reduces_elsewhere(program: Program) -> bool:
@@ -36,14 +32,14 @@ def reduces_elsewhere(program: Program) -> bool:
 
     A collective in a hook counts: autograd calls it during the backward pass.
     """
-    return any(isinstance(event, LibraryCall) and _reduces(event) for event in program.events)
+    return bool(program.calls_where(_reduces)) or any(map(_averages, program.calls(*REDUCTIONS)))
 
 
-def _reduces(call: LibraryCall) -> bool:
-    if call.name.startswith(PACKAGES) or call.name.rpartition(".")[2] in NAMES:
-        return True
-    if call.name not in REDUCTIONS:
-        return False
+def _reduces(name: str) -> bool:
+    return name.startswith(PACKAGES) or name.rpartition(".")[2] in NAMES
+
+
+def _averages(call: LibraryCall) -> bool:
+    """Whether a collective runs with the backward pass, or works on parameters."""
     given = (*call.args, *call.kwargs.values())
-    origins = [origin for value in given for tensor in parameters_in(value) for origin in tensor.origins]
-    return call.context.callback or any(not origin.gradient for origin in origins)
+    return call.context.callback or any(not origin.gradient for value in given for origin in origins_of(value))

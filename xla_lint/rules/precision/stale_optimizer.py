@@ -53,5 +53,5 @@ class StaleOptimizer(Rule):
     def check(self, event: Event) -> Iterator[Finding]:
         """Report optimizers that outlive their parameters."""
         if isinstance(event, Outdated):
-            sureness = Confidence.HIGH if event.certain else Confidence.INFERENCE
+            sureness = Confidence.of(event.certain)
             yield self.finding(event.node, sureness, moved=str(event.moved))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall, OptimizerStep
 from xla_lint.program.domain.values import Location
-from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.queries import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.wording import lines
@@ -101,7 +101,7 @@ class SyncingOptimizer(Rule):
     def steps(self) -> dict[nodes.NodeNG, list[OptimizerStep]]:
         """The steps of each optimizer, by the node that makes it."""
         found: dict[nodes.NodeNG, list[OptimizerStep]] = defaultdict(list)
-        for event in self.program.events:
-            if isinstance(event, OptimizerStep) and event.optimizer.node is not None:
+        for event in self.program.of(OptimizerStep):
+            if event.optimizer.node is not None:
                 found[event.optimizer.node].append(event)
         return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import TRAINER_OPTIMIZER
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Text
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 ARGUMENTS = frozenset({"transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"})
-SYNCFREE = "adamw_torch_xla"
 
 
 class TrainerOptimizer(Rule):
@@ -43,7 +42,7 @@ class TrainerOptimizer(Rule):
     severity = Severity.ADVICE
     message = (
         "fp16=True scales the loss, and the default optimizer makes the scaler read a value every step; use bf16=True,"
-        ' or optim="adamw_torch_xla"'
+        f' or optim="{TRAINER_OPTIMIZER}"'
     )
     subscribes = (LibraryCall,)
 
@@ -57,7 +56,6 @@ class TrainerOptimizer(Rule):
         if not isinstance(event, LibraryCall) or event.unpacked:
             return
         optimizer = event.kwargs.get("optim")
-        named = optimizer.const if isinstance(optimizer, Text) else None
-        other = not given(optimizer) or (named is not None and named != SYNCFREE)
+        other = not given(optimizer) or constant(optimizer) not in (None, TRAINER_OPTIMIZER)
         if constant(event.kwargs.get("fp16")) is True and other:
             yield self.finding(event.node)

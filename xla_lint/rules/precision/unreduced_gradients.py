@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import OptimizerStep
-from xla_lint.program.library.optimizers import origins_of
+from xla_lint.program.queries import origins_held
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence, where
@@ -51,7 +52,7 @@ class UnreducedGradients(Rule):
     severity = Severity.ERROR
     message = (
         "this step uses gradients that were not reduced over the replicas%(where)s: each replica trains alone, and they"
-        " drift apart; call xm.optimizer_step(optimizer), or xm.reduce_gradients(optimizer) before the step"
+        f" drift apart; call {torch_xla.OPTIMIZER_STEP}, or {torch_xla.REDUCE_GRADIENTS} before the step"
     )
     subscribes = (OptimizerStep,)
 
@@ -59,7 +60,7 @@ class UnreducedGradients(Rule):
         """Report steps of one replica among several with its own gradients."""
         if not isinstance(event, OptimizerStep) or event.reduced or not event.context.replicated:
             return
-        origins = origins_of(event.optimizer.attributes.get("params"))
+        origins = origins_held(event.optimizer)
         if origins and all(origin.model.node is not None for origin in origins) and not self.handled:
             yield self.finding(event.node, confidence(event.context), where=where(event.context))
 

@@ -25,9 +25,9 @@ class ReadRule(Rule):
 
     subscribes = (Read,)
     takes: ClassVar[Cost]
-    """The cost of the reads that are its business."""
+    """The cost of the reads that it reports."""
     how: ClassVar[How | None] = None
-    """The way of reading that is its business; None: all."""
+    """The way of reading that it reports; None: all."""
 
     @abstractmethod
     def facts(self, read: Read) -> dict[str, str]:
@@ -35,10 +35,10 @@ class ReadRule(Rule):
 
     @cached_property
     def _chosen(self) -> dict[nodes.NodeNG, Read]:
-        return costliest(self.program.events)
+        return costliest(self.program.of(Read))
 
     def check(self, event: Event) -> Iterator[Finding]:
-        """Report the read that speaks for its node, if it is this rule's business."""
+        """Report the costliest read of a node, where it is of the cost and the kind that this rule is about."""
         if not isinstance(event, Read) or self._chosen[event.node] is not event:
             return
         if cost_of(event) is self.takes and self.how in (None, event.how):

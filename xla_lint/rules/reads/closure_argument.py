@@ -20,10 +20,10 @@ class ClosureArgument(Rule):
 
     ## What it does
     Finds calls of `xm.add_step_closure` in whose `args` a value is read (`args=(loss.item(),)`, `float(loss)`), whose
-    callback is the result of a call, or whose `args` is no tuple. The finding stands at the call.
+    callback is the result of a call, or whose `args` is not a tuple. The finding stands at the call.
 
     A value that is read elsewhere and only handed over, in a statement before (`v = loss.item()`, then `args=(v,)`) or
-    in a function that returns it, is no matter of the closure: the read is reported where it stands, as
+    in a function that returns it, does not concern the closure: the read is reported where it stands, as
     `xla-value-read`.
 
     ## Why it matters

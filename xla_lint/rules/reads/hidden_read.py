@@ -10,7 +10,7 @@ from xla_lint.rules.arguments import constant, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.reads.library_calls import library_read, may_read
 from xla_lint.rules.reads.selection import Cost, cost_of
-from xla_lint.rules.wording import confidence, where
+from xla_lint.rules.wording import called, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ class HiddenRead(Rule):
             yield self.finding(
                 event.node,
                 confidence(event.context, *device_tensors(event)),
-                call=event.name.removesuffix(".__call__").rpartition(".")[2],
+                call=called(event.name),
                 where=where(event.context),
                 does=found.does,
                 instead=found.instead,
@@ -118,9 +118,5 @@ class HiddenRead(Rule):
     @cached_property
     def unvalidated(self) -> bool:
         """Whether the program switches the validation of distributions off."""
-        return any(
-            isinstance(event, LibraryCall)
-            and event.name.endswith(VALIDATION_SWITCH)
-            and constant(event.argument(0, "value")) is False
-            for event in self.program.events
-        )
+        switches = self.program.calls_where(lambda name: name.endswith(VALIDATION_SWITCH))
+        return any(constant(call.argument(0, "value")) is False for call in switches)

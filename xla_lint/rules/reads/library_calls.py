@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import NONE, Instance, Location, tensors_in
+from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, device_tensors, given
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ SWITCH_ANOMALY, DETECT_ANOMALY = "torch.autograd.set_detect_anomaly", "torch.aut
 INVERSES = frozenset({"torch.linalg.inv", "torch.inverse"})
 BATCH_NORMS = frozenset(f"torch.nn.{name}.__call__" for name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"))
 LOGS = {"lightning.LightningModule.log": (4, 8), "lightning.LightningModule.log_dict": (3, 7)}
-"""Lightning's logging methods: the positions of `on_step` and `sync_dist`."""
+"""Lightning's logging methods: the positions of `on_step` and `sync_dist` (lightning 2.6)."""
 EPOCH_HOOKS = ("validation_", "test_", "on_validation_", "on_test_")
 """Hooks in which Lightning logs once an epoch unless `on_step=True` (lightning 2.6.6, `fx_validator.py`)."""
 
@@ -160,22 +161,24 @@ def _inverse(call: LibraryCall) -> LibraryRead | None:
 
 
 def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
-    if not isinstance(call.receiver, Instance):
-        return None
-    if call.receiver.attributes.get("momentum") is not NONE:
+    if setting(call.receiver, "momentum") is not NONE:
         return None
     return LibraryRead("reads its batch counter because of momentum=None", "give it a momentum, say 0.1")
 
 
 def _synchronised_log(call: LibraryCall) -> LibraryRead | None:
-    on_step_at, sync_dist_at = LOGS[call.name]
-    on_step = call.argument(on_step_at, "on_step")
-    if constant(call.argument(sync_dist_at, "sync_dist")) is not True or constant(on_step) is False:
+    on_step = call.argument(LOGS[call.name][0], "on_step")
+    if not is_synchronised(call) or constant(on_step) is False:
         return None
     step = call.context.step
     if not given(on_step) and step is not None and step.form is Form.HOOK and step.function.startswith(EPOCH_HOOKS):
         return None
     return LibraryRead("reduces the logged value over the replicas", "pass on_step=False, on_epoch=True")
+
+
+def is_synchronised(call: LibraryCall) -> bool:
+    """Whether one of Lightning's logging methods reduces the value over all replicas."""
+    return constant(call.argument(LOGS[call.name][1], "sync_dist")) is True
 
 
 def _by_default(call: LibraryCall, keyword: str, default: bool, position: int = -1) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.torch_xla import STEP_CLOSURE
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, facts
@@ -56,5 +57,5 @@ class PeriodicRead(ReadRule):
             f", while still pending{computed(read.tensor, read.context)}: those steps are executed once more and wait,"
             " and the read compiles a graph of its own"
         )
-        advice = f"read it after {self.program.barrier}, or hand it to xm.add_step_closure"
+        advice = f"read it after {self.program.barrier}, or hand it to {STEP_CLOSURE}"
         return {**facts(read), "state": state, "advice": advice}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import Condition, How, Read
+from xla_lint.program.backend.torch_xla import STEP_CLOSURE
+from xla_lint.program.domain.events import Condition, How
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.wording import computed, where
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.events import Read
 
 WARNING = 30
 """The level of the root logger, `logging.WARNING`. torch_xla installs a root handler when it is imported, so a
@@ -34,7 +35,7 @@ class Cost(enum.IntEnum):
 
 
 def cost_of(read: Read) -> Cost:
-    """What a read costs in its own context; what only some replicas execute is the business of `xla-rank-read`."""
+    """What a read costs in its own context; what only some replicas execute is left to `xla-rank-read`."""
     if read.context.step is None or _switched_off(read) or on_some_replicas(read):
         return Cost.NOTHING
     if read.context.closure and not read.pending:
@@ -53,12 +54,12 @@ def _switched_off(read: Read) -> bool:
     return read.logger is not None and read.level < (read.logger.level or WARNING)
 
 
-def costliest(events: Iterable[Event]) -> dict[nodes.NodeNG, Read]:
-    """The read that speaks for each node: the costliest of all that happen there, a certain one before others."""
+def costliest(reads: Iterable[Read]) -> dict[nodes.NodeNG, Read]:
+    """The read that is reported for each node: the costliest of all that happen there, a certain one before others."""
     chosen: dict[nodes.NodeNG, Read] = {}
-    for event in events:
-        if isinstance(event, Read) and (event.node not in chosen or _rank(event) > _rank(chosen[event.node])):
-            chosen[event.node] = event
+    for read in reads:
+        if read.node not in chosen or _rank(read) > _rank(chosen[read.node]):
+            chosen[read.node] = read
     return chosen
 
 
@@ -101,4 +102,4 @@ def _advice(read: Read, barrier: str) -> str:
         return "keep it on the device, and read it every N steps or once an epoch"
     if step is not None and step.form is Form.FORWARD:
         return f"return it, and let the caller read it after {barrier}"
-    return f"read it after {barrier}, or hand it to xm.add_step_closure"
+    return f"read it after {barrier}, or hand it to {STEP_CLOSURE}"

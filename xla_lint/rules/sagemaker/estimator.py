@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 from xla_lint.knowledge.sagemaker import table
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import NONE, Instance, Mapping, Number, Text, options
-from xla_lint.program.project.scope import requirements
-from xla_lint.program.project.scripts import Script
 from xla_lint.rules.arguments import constant
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.values import Value
-    from xla_lint.program.interpreter.analysis import Program
+    from xla_lint.program.queries import Program, Script
 
 PARAMETERS = {
     "pytorch": (
@@ -163,15 +159,10 @@ class Estimator:
 
     def script(self) -> Script | None:
         """The entry script, where it lies beside the launch script or in the project."""
-        path = self.entry()
-        return Script.read(path, self.program.project) if path is not None else None
-
-    def entry(self) -> Path | None:
-        """The path of the entry script, None where it cannot be found."""
         written, folder = self.text("entry_point"), self.text("source_dir")
         if written is None or (folder is None and not self.absent("source_dir")):
             return None
-        return self.program.project.locate(f"{folder}/{written}" if folder else written, self.program.module.file)
+        return self.program.script(f"{folder}/{written}" if folder else written)
 
 
 def estimator_of(event: Event, program: Program) -> Estimator | None:
@@ -183,5 +174,5 @@ def estimator_of(event: Event, program: Program) -> Estimator | None:
 
 def removed(program: Program) -> bool:
     """Whether the project declares SDK 3, which has no estimators."""
-    clauses = requirements(program.project.root, "sagemaker")
+    clauses = program.requirements("sagemaker")
     return any(op in ("==", "~=", ">=", ">") and version.major >= 3 for op, version in clauses)

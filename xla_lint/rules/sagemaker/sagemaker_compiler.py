@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import numbers, table
+from xla_lint.program.backend.torch_xla import ENTRY
 from xla_lint.program.domain.values import Instance, Mapping
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 from xla_lint.rules.sagemaker.sagemaker_version import no_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 
@@ -62,14 +61,11 @@ class SagemakerCompiler(EstimatorRule):
     severity = Severity.ERROR
     message = "the Training Compiler does not take this estimator: %(problem)s; %(remedy)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report estimators that the compiler refuses or does not compile."""
-        estimator = estimator_of(event, self.program)
-        if estimator is None:
-            return
         found = next(_problems(estimator), None)
         if found is not None:
-            yield self.finding(event.node, problem=found[0], remedy=found[1])
+            yield self.finding(estimator.call.node, problem=found[0], remedy=found[1])
 
 
 def _problems(estimator: Estimator) -> Iterator[tuple[str, str]]:
@@ -155,8 +151,8 @@ def _entry(estimator: Estimator) -> Iterator[tuple[str, str]]:
     if "pytorchxla" not in estimator.running() or written is None:
         return
     if not written.endswith(".py"):
-        yield f"'pytorchxla' imports the entry point, and '{written}' is no Python file", "name a .py file"
+        yield f"'pytorchxla' imports the entry point, and '{written}' is not a Python file", "name a .py file"
         return
     script = estimator.script()
-    if script is not None and not script.may_define("_mp_fn"):
-        yield f"'{written}' defines no _mp_fn(index), which 'pytorchxla' calls", "define it, and let it call main()"
+    if script is not None and not script.may_define(ENTRY):
+        yield f"'{written}' defines no {ENTRY}(index), which 'pytorchxla' calls", "define it, and let it call main()"

@@ -11,12 +11,10 @@ from xla_lint.knowledge.sagemaker import numbers, table
 from xla_lint.program.domain.values import NONE, Mapping, Number, Text
 from xla_lint.rules.base import Confidence, Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.values import Value
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator, Launcher
@@ -28,7 +26,7 @@ TOGETHER = (
 )
 """Launchers that the SDK wants, or allows, side by side."""
 DISPATCHES_ITSELF = (b"SM_HOSTS", b"SM_CURRENT_HOST", b"resourceconfig.json", b"subprocess", b"os.exec")
-"""A script that speaks of these finds the other instances without a launcher, or starts one."""
+"""A script that names one of these finds the other instances without a launcher, or starts one."""
 
 
 class SagemakerDistribution(EstimatorRule):
@@ -36,7 +34,7 @@ class SagemakerDistribution(EstimatorRule):
 
     ## What it does
     Finds `PyTorch`, `HuggingFace` and `TensorFlow` estimators whose `distribution` has a key that the SDK does not
-    know, a launcher without `enabled` or with an `enabled` that is no boolean, two launchers at once, a launcher
+    know, a launcher without `enabled` or with an `enabled` that is not a boolean, two launchers at once, a launcher
     other than `torch_distributed` on Trainium, or, for PyTorch, none although several instances are asked for. The
     finding stands at the estimator.
 
@@ -65,15 +63,12 @@ class SagemakerDistribution(EstimatorRule):
     severity = Severity.ERROR
     message = "this estimator does not launch what it should: %(problem)s; %(remedy)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report estimators whose launcher will not run."""
-        estimator = estimator_of(event, self.program)
-        if estimator is None:
-            return
         found = next(_problems(estimator), None)
         if found is not None:
             problem, remedy, confidence = found
-            yield self.finding(event.node, confidence, problem=problem, remedy=remedy)
+            yield self.finding(estimator.call.node, confidence, problem=problem, remedy=remedy)
 
 
 Problem = tuple[str, str, Confidence]
@@ -121,7 +116,7 @@ def _switches(estimator: Estimator) -> Iterator[tuple[str, str]]:
             if launcher.settings.element is None and launcher.name != "smdistributed.modelparallel":
                 yield f"'{launcher.name}' is not switched on: without 'enabled' the SDK leaves it off", remedy
         elif not _may_be_boolean(launcher.settings.entries["enabled"]):
-            yield f"'enabled' of '{launcher.name}' is no boolean", remedy
+            yield f"'enabled' of '{launcher.name}' is not a boolean", remedy
 
 
 def _may_be_boolean(value: Value) -> bool:

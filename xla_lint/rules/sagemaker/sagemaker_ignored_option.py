@@ -8,12 +8,10 @@ from xla_lint.knowledge.sagemaker import MPI_LAUNCHERS
 from xla_lint.program.domain.values import NONE, Mapping, Number, Text
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 
@@ -30,7 +28,7 @@ class SagemakerIgnoredOption(EstimatorRule):
     ## Why it matters
     The SDK drops `custom_mpi_options` without a word unless the launcher is `mpi`, `smdistributed` or the PyTorch
     estimator's `pytorchddp`: the job runs with other settings than the script says. SMDDP's AllGather is switched on
-    by the string `"true"`; with another value the job falls back to NCCL. Environment values that are no strings
+    by the string `"true"`; with another value the job falls back to NCCL. Environment values that are not strings
     are refused by the service.
 
     ## What to write instead
@@ -53,22 +51,19 @@ class SagemakerIgnoredOption(EstimatorRule):
     severity = Severity.WARNING
     message = "%(option)s has no effect here: %(why)s; %(remedy)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report options that are dropped."""
-        estimator = estimator_of(event, self.program)
-        if estimator is None:
-            return
         launcher = _without_mpi(estimator)
         if launcher is not None:
             yield self.finding(
-                event.node,
+                estimator.call.node,
                 option="custom_mpi_options",
                 why=f"'{launcher}' does not run mpirun",
                 remedy="set environment variables by environment=, or use an mpirun launcher",
             )
         elif _spoils_all_gather(estimator):
             yield self.finding(
-                event.node,
+                estimator.call.node,
                 option=ALL_GATHER,
                 why='SMDDP looks for the string "true"',
                 remedy=f'write environment={{"{ALL_GATHER}": "true"}}',

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from xla_lint.knowledge.sagemaker import table
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 
@@ -43,16 +41,15 @@ class SagemakerInstance(EstimatorRule):
     severity = Severity.ERROR
     message = "%(what)s does not run on '%(type)s': %(effect)s; use %(types)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report instance types that are not supported."""
-        estimator = estimator_of(event, self.program)
-        written = estimator.text("instance_type") if estimator is not None else None
-        if estimator is None or written is None or not estimator.family:
+        written = estimator.text("instance_type")
+        if written is None or not estimator.family:
             return
         refusal = _refusal(estimator, written)
         if refusal is not None:
             what, effect, types = refusal
-            yield self.finding(event.node, what=what, type=written, effect=effect, types=types)
+            yield self.finding(estimator.call.node, what=what, type=written, effect=effect, types=types)
 
 
 def _refusal(estimator: Estimator, written: str) -> tuple[str, str, str] | None:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from xla_lint.knowledge.sagemaker import NOT_IN_COMPILER_IMAGE, NOT_IN_IMAGE
 from xla_lint.rules.base import Confidence, Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from xla_lint.program.domain.events import Event
-    from xla_lint.program.project.scripts import Script
+    from xla_lint.program.queries import Script
     from xla_lint.rules.base import Finding
     from xla_lint.rules.sagemaker.estimator import Estimator
 
@@ -54,10 +52,9 @@ class SagemakerRequirements(EstimatorRule):
     severity = Severity.WARNING
     message = "'%(script)s' imports %(package)s, which the training image lacks, and %(why)s; %(remedy)s"
 
-    def check(self, event: Event) -> Iterator[Finding]:
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
         """Report entry scripts whose packages nobody installs."""
-        estimator = estimator_of(event, self.program)
-        if estimator is None or estimator.kind == "tensorflow" or estimator.own_image():
+        if estimator.kind == "tensorflow" or estimator.own_image():
             return
         if not all(estimator.absent(name) for name in ("dependencies", "git_config")):
             return
@@ -70,11 +67,11 @@ class SagemakerRequirements(EstimatorRule):
             package, importer = next(iter(wanted.items()))
             listed = ", ".join(sorted(wanted))
             yield self.finding(
-                event.node,
+                estimator.call.node,
                 Confidence.INFERENCE,
                 script=importer.name,
                 package=package,
-                why=_why(folder, script),
+                why=_why(estimator, script),
                 remedy=f"list {listed} in a requirements.txt in {folder or 'a folder, and pass it as source_dir'}",
             )
 
@@ -87,7 +84,7 @@ def _missing(estimator: Estimator, script: Script) -> dict[str, Path]:
     wanted = {lacking[name]: path for name, path in script.packages().items() if name in lacking}
     if not wanted or not estimator.text("source_dir"):
         return wanted
-    listed = script.project.read(script.path.parent / "requirements.txt")
+    listed = estimator.program.beside(script, "requirements.txt")
     if listed is None:
         return wanted
     text = listed.decode("utf-8", "replace")
@@ -97,11 +94,12 @@ def _missing(estimator: Estimator, script: Script) -> dict[str, Path]:
     return {name: path for name, path in wanted.items() if not any(name in line for line in lines)}
 
 
-def _why(folder: str | None, script: Script) -> str:
+def _why(estimator: Estimator, script: Script) -> str:
+    folder = estimator.text("source_dir")
     if folder:
         return (
             f"the requirements.txt of '{folder}' does not list it"
-            if script.project.exists(script.path.parent / "requirements.txt")
+            if estimator.program.beside(script, "requirements.txt") is not None
             else f"'{folder}' has no requirements.txt"
         )
     return "source_dir is not passed, so no requirements.txt is uploaded"

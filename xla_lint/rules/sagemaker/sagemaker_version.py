@@ -8,7 +8,7 @@ from xla_lint.knowledge.sagemaker import numbers, table
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
-from xla_lint.rules.sagemaker.estimator import estimator_of, removed
+from xla_lint.rules.sagemaker.estimator import removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +68,16 @@ class SagemakerVersion(EstimatorRule):
                 problem=f"{event.name} was removed in sagemaker 3, which this project asks for",
                 remedy="use sagemaker.train.ModelTrainer, with distributed=Torchrun() or MPI(), or pin sagemaker<3",
             )
-            return
-        estimator = estimator_of(event, self.program)
-        if estimator is None or estimator.own_image():
+        else:
+            yield from super().check(event)
+
+    def check_estimator(self, estimator: Estimator) -> Iterator[Finding]:
+        """Report versions that no image holds, or that a launcher refuses."""
+        if estimator.own_image():
             return
         found = next(_problems(estimator), None)
         if found is not None:
-            yield self.finding(event.node, problem=found[0], remedy=found[1])
+            yield self.finding(estimator.call.node, problem=found[0], remedy=found[1])
 
 
 def _problems(estimator: Estimator) -> Iterator[tuple[str, str]]:

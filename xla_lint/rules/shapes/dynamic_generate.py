@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Location
+from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
@@ -70,12 +71,9 @@ class DynamicGenerate(Rule):
         elsewhere = event.argument(1, "generation_config"), event.kwargs.get("past_key_values")
         if event.unpacked and "**" not in event.kwargs:
             return
-        chosen = model.attributes.get("generation_config")
-        if isinstance(chosen, Instance) and "cache_implementation" in chosen.attributes:
+        if setting(setting(model, "generation_config"), "cache_implementation") is not None:
             return
         if any(given(value) for value in elsewhere):
             return
         if not given(cache) or constant(cache) in GROWING_CACHES:
-            yield self.finding(
-                event.node, Confidence.HIGH if model.certain else Confidence.INFERENCE, where=where(event.context)
-            )
+            yield self.finding(event.node, Confidence.of(model.certain), where=where(event.context))

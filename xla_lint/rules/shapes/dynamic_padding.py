@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import HandPadding, LibraryCall
@@ -18,7 +19,7 @@ from xla_lint.rules.shapes.padding import (
     padding_of,
     repeated,
 )
-from xla_lint.rules.wording import confidence, where
+from xla_lint.rules.wording import called, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,13 +110,23 @@ class DynamicPadding(Rule):
 
     def _ragged(self, event: LibraryCall) -> bool:
         if event.name in LANGUAGE_MODELING:
-            return leaves_rows_ragged(self.program.events)
+            return self._rows_ragged
         if event.name in COLLATORS:
-            return not may_have_one_length(self.program.events)
+            return not self._rows_even
         return repeated(event)
 
+    @cached_property
+    def _rows_ragged(self) -> bool:
+        """Whether the program leaves its rows at different lengths."""
+        return leaves_rows_ragged(self.program)
+
+    @cached_property
+    def _rows_even(self) -> bool:
+        """Whether the program may give its rows one length."""
+        return may_have_one_length(self.program)
+
     def _finding(self, event: LibraryCall, does: str, bound: str, advice: str) -> Finding:
-        name = event.name.removesuffix(".__call__").rpartition(".")[2]
+        name = called(event.name)
         return self.finding(
             event.node,
             confidence(event.context),

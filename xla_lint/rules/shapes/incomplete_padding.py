@@ -71,7 +71,7 @@ class IncompletePadding(Rule):
         if problems:
             yield self.finding(
                 event.node,
-                Confidence.HIGH if padding.length_given else Confidence.INFERENCE,
+                Confidence.of(padding.length_given),
                 where=where(event.context),
                 problem=", and ".join(problem for problem, _ in problems),
                 missing=" and ".join(missing for _, missing in problems),

@@ -9,14 +9,15 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Instance, Sequence, Text
+from xla_lint.program.domain.values import Sequence, Text
+from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.events import LibraryCall
+    from xla_lint.program.queries import Program
 
 
 class Style(enum.Enum):
@@ -107,7 +108,7 @@ def _truncates(call: LibraryCall, signature: Signature) -> bool:
 
 def _knows_length(call: LibraryCall) -> bool:
     tokenizer = call.argument(0, "tokenizer") if call.name in COLLATORS else call.receiver
-    return isinstance(tokenizer, Instance) and given(tokenizer.attributes.get("model_max_length"))
+    return given(setting(tokenizer, "model_max_length"))
 
 
 def repeated(call: LibraryCall) -> bool:
@@ -125,7 +126,7 @@ def makes_row(call: LibraryCall) -> bool:
 
 
 def is_prompt(call: LibraryCall) -> bool:
-    """Whether a tokenizer call is given texts that stand in the source, and are no rows of a dataset."""
+    """Whether a tokenizer call is given texts that stand in the source, and are not rows of a dataset."""
     if makes_row(call):
         return False
     given_text = call.args[0] if call.args else call.kwargs.get("text")
@@ -133,27 +134,26 @@ def is_prompt(call: LibraryCall) -> bool:
     return bool(parts) and all(isinstance(part, Text) for part in parts)
 
 
-def _row_calls(events: Iterable[Event]) -> Iterator[tuple[LibraryCall, Padding]]:
-    for event in events:
-        if isinstance(event, LibraryCall) and event.name in TOKENIZERS and repeated(event):
-            padding = padding_of(event)
-            if padding is not None:
-                yield event, padding
+def _row_calls(program: Program) -> Iterator[tuple[LibraryCall, Padding]]:
+    for call in filter(repeated, program.calls(*TOKENIZERS)):
+        padding = padding_of(call)
+        if padding is not None:
+            yield call, padding
 
 
-def may_have_one_length(events: Iterable[Event]) -> bool:
+def may_have_one_length(program: Program) -> bool:
     """Whether a program tokenizes its rows, and nowhere is seen to leave them at different lengths."""
-    styles = [padding.style for _, padding in _row_calls(events)]
+    styles = [padding.style for _, padding in _row_calls(program)]
     return bool(styles) and Style.LONGEST not in styles and Style.NONE not in styles
 
 
-def leaves_rows_ragged(events: Iterable[Event]) -> bool:
+def leaves_rows_ragged(program: Program) -> bool:
     """Whether a program truncates rows one by one without padding them to one length.
 
     Text that is to be cut into blocks of one length is not truncated first.
     """
     return any(
         padding.style is Style.LONGEST or (padding.style is Style.NONE and padding.truncates)
-        for call, padding in _row_calls(events)
+        for call, padding in _row_calls(program)
         if not call.unpacked and "return_overflowing_tokens" not in call.kwargs
     )

@@ -62,7 +62,7 @@ class RaggedBatch(Rule):
         known = rows is not None and batch is not None
         yield self.finding(
             event.node,
-            Confidence.HIGH if known else Confidence.INFERENCE,
+            Confidence.of(known),
             feeds=f"the step loop of line {step.line}" if step else "the device",
             may="is" if known else "may be",
             why=f"{rows} rows in batches of {batch}" if known else "drop_last is not set",

@@ -6,10 +6,10 @@ Source: `guides.json`, which names the guides. Each point says what to do in our
 from __future__ import annotations
 
 import functools
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-
-from xla_lint.knowledge.tables import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Guides:
 @functools.cache
 def guides() -> Guides:
     """The table."""
-    raw: dict[str, Any] = load("guides")
+    raw: dict[str, Any] = json.loads(Path(__file__).with_name("guides.json").read_text(encoding="utf-8"))
     return Guides(
         tuple(Guide(key, guide["title"], guide.get("address", "")) for key, guide in raw["guides"].items()),
         tuple(_point(entry, entry["id"][0], entry["says"]) for entry in raw["points"]),

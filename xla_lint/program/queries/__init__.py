@@ -1,0 +1,56 @@
+"""What a rule may ask of a program beyond its events and values: all that rules know of the analysis.
+
+Rules import from here and from the domain; how a program is interpreted can change without them.
+"""
+
+from __future__ import annotations
+
+from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.library.optimizers import is_optimizer, origins_of, parts_of
+from xla_lint.program.library.registry import is_device, place_named
+from xla_lint.program.project.scope import Domain, Version
+from xla_lint.program.project.scripts import Script
+from xla_lint.program.queries.holdings import (
+    drawn_rows,
+    grouped_sampler,
+    models_among,
+    models_held,
+    origins_held,
+    setting,
+    wrapped_function,
+)
+from xla_lint.program.queries.program import Program
+from xla_lint.program.queries.source import (
+    branches_around,
+    calls_in_other_branches,
+    dotted_name,
+    is_import,
+    needs_xla,
+    use_of,
+)
+
+__all__ = [
+    "Domain",
+    "Program",
+    "Script",
+    "Version",
+    "branches_around",
+    "calls_in_other_branches",
+    "dotted_name",
+    "drawn_rows",
+    "grouped_sampler",
+    "is_device",
+    "is_import",
+    "is_optimizer",
+    "models_among",
+    "models_held",
+    "needs_xla",
+    "origins_held",
+    "origins_of",
+    "parameters_place",
+    "parts_of",
+    "place_named",
+    "setting",
+    "use_of",
+    "wrapped_function",
+]

@@ -1,0 +1,188 @@
+"""A program as rules see it: its events, found by kind, name, loop and node, and what its files say of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from astroid import nodes
+
+from xla_lint.program.backend import torch_xla
+from xla_lint.program.domain.events import Event, LibraryCall
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.scope import pinned_version, requirements
+from xla_lint.program.project.scripts import Script
+from xla_lint.program.queries.source import needs_xla
+from xla_lint.program.syntax.index import index_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.project.scope import Domain, Version
+
+Kind = TypeVar("Kind", bound=Event)
+Test = Callable[[Event], bool]
+
+
+@dataclass(eq=False)
+class Program:
+    """One module that is checked, and the events of all modules of a program that it is part of.
+
+    Each index over the events is built when it is first asked for, in one pass.
+    """
+
+    module: nodes.Module
+    """The module that is checked."""
+    target: Version
+    """The torch_xla release that the program must run on."""
+    events: list[Event] = field(default_factory=list)
+    """What happens, in the order in which it was interpreted."""
+    project: Project = field(default_factory=Project)
+    entry: Path | None = None
+    """The module that was run, where it is another one."""
+    through: frozenset[Domain] = frozenset()
+    """What the program of that entry takes part in."""
+    alone: bool = False
+    """True where no other module took part."""
+    importing: tuple[Program, ...] = ()
+    """The programs that import the module, where it is looked at by itself."""
+
+    # Events.
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """The events of exactly one kind."""
+        found: list[Kind] = self._by_kind.get(kind, [])  # type: ignore[assignment]
+        return found
+
+    def inside(self, loop: Loop) -> list[Event]:
+        """The events that happen in a loop, at any depth."""
+        return self._by_loop.get(loop, [])
+
+    def any_inside(self, loop: Loop, test: Test) -> bool:
+        """Whether an event that happens in a loop passes a test, which is run once over each loop."""
+        known = self._tested.get((loop, test))
+        if known is None:
+            known = self._tested[loop, test] = any(map(test, self.inside(loop)))
+        return known
+
+    def at(self, node: nodes.NodeNG) -> list[Event]:
+        """The events that happen at a node."""
+        return self._by_node.get(node, [])
+
+    def written_in(self, scope: nodes.NodeNG) -> list[Event]:
+        """The events whose nodes stand in the source of a function or class, at any depth."""
+        return self._by_scope.get(scope, [])
+
+    # Library calls.
+
+    def calls(self, *names: str) -> list[LibraryCall]:
+        """The library calls of these dotted names, in the order in which they happen."""
+        found = [numbered for name in names for numbered in self._by_name.get(name, ())]
+        if len(names) > 1:
+            found.sort(key=lambda numbered: numbered[0])
+        return [call for _, call in found]
+
+    def calls_where(self, test: Callable[[str], bool]) -> list[LibraryCall]:
+        """The library calls whose dotted names pass a test, in the order in which they happen."""
+        return self.calls(*filter(test, self._by_name))
+
+    def has_call(self, *names: str) -> bool:
+        """Whether one of these dotted names is called at all."""
+        return any(name in self._by_name for name in names)
+
+    # What the target release and the files say.
+
+    @property
+    def barrier(self) -> str:
+        """How the target release spells a barrier."""
+        return torch_xla.barrier(self.target)
+
+    @cached_property
+    def needs_xla(self) -> bool:
+        """Whether the module, or the one that was run, cannot be imported without torch_xla."""
+        return any(map(needs_xla, self._heads))
+
+    @cached_property
+    def is_script(self) -> bool:
+        """Whether the module, or the one that was run, tests `__name__` to see whether it is run by itself."""
+        statements = (statement for module in self._heads for statement in module.body)
+        return any(isinstance(node, nodes.If) and "__name__" in node.test.as_string() for node in statements)
+
+    @property
+    def imported(self) -> set[str]:
+        """The dotted names that the module imports, at any depth of nesting, relative imports left out."""
+        return index_of(self.module).imported
+
+    def pinned(self, package: str) -> Version | None:
+        """The release of a package that the project's declarations pin, if any."""
+        return pinned_version(self.project.root, package)
+
+    def requirements(self, package: str) -> tuple[tuple[str, Version], ...]:
+        """What the project's declarations ask of a package: operator and version of each clause."""
+        return requirements(self.project.root, package)
+
+    def script(self, written: str) -> Script | None:
+        """The script that the module names by a relative path; None where it cannot be found or parsed."""
+        path = self.project.locate(written, self.module.file)
+        return Script.read(path, self.project) if path is not None else None
+
+    def beside(self, script: Script, name: str) -> bytes | None:
+        """The bytes of a file in a script's folder, None where there is none."""
+        return self.project.read(script.path.parent / name)
+
+    @cached_property
+    def _heads(self) -> list[nodes.Module]:
+        """The module that is checked, and the one that was run where it is another one."""
+        entry = self.project.tree(self.entry) if self.entry is not None else None
+        return [self.module] if entry is None else [self.module, entry]
+
+    # Indexes.
+
+    @cached_property
+    def _by_kind(self) -> dict[type[Event], list[Event]]:
+        found: dict[type[Event], list[Event]] = defaultdict(list)
+        for event in self.events:
+            found[type(event)].append(event)
+        return dict(found)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[tuple[int, LibraryCall]]]:
+        """The library calls of each dotted name, numbered in the order in which all of them happen."""
+        found: dict[str, list[tuple[int, LibraryCall]]] = defaultdict(list)
+        for number, call in enumerate(self.of(LibraryCall)):
+            found[call.name].append((number, call))
+        return dict(found)
+
+    @cached_property
+    def _by_loop(self) -> dict[Loop, list[Event]]:
+        found: dict[Loop, list[Event]] = defaultdict(list)
+        for event in self.events:
+            for loop in event.context.loops:
+                found[loop].append(event)
+        return dict(found)
+
+    @cached_property
+    def _by_node(self) -> dict[nodes.NodeNG, list[Event]]:
+        found: dict[nodes.NodeNG, list[Event]] = defaultdict(list)
+        for event in self.events:
+            found[event.node].append(event)
+        return dict(found)
+
+    @cached_property
+    def _by_scope(self) -> dict[nodes.NodeNG, list[Event]]:
+        found: dict[nodes.NodeNG, list[Event]] = defaultdict(list)
+        for event in self.events:
+            around = event.node.parent
+            while around is not None:
+                if isinstance(around, (nodes.FunctionDef, nodes.Lambda, nodes.ClassDef)):
+                    found[around].append(event)
+                around = around.parent
+        return dict(found)
+
+    @cached_property
+    def _tested(self) -> dict[tuple[Loop, Test], bool]:
+        return {}
