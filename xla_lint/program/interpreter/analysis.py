@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from xla_lint.program.project.project import Project
     from xla_lint.program.project.scope import Version
 
-BUDGET = 4000
-"""How many function bodies are run for one module at most."""
-
 
 @dataclass(slots=True)
 class Run:
@@ -58,7 +55,7 @@ def run_program(entry: nodes.Module, project: Project, target: Version, reached:
     """
     path = project.file_of(entry)
     assumed = runs_on_xla(entry) or (path is not None and project.is_launched(path))
-    machine = Interpreter(entry, project, target, BUDGET, assume_device=assumed)
+    machine = Interpreter(entry, project, target, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     run_definitions(machine, entry.body)
     machine.without_caller = True

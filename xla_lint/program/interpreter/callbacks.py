@@ -54,7 +54,7 @@ def run_hook(machine: Machine, function: Function, given: list[Value], node: nod
 
 def is_to_be_run(machine: Machine, function: Function) -> bool:
     """Whether a function that is handed over is run now: it is once, and not inside itself."""
-    if function.node in machine.handed or function.node in machine.at.active or machine.budget <= 0:
+    if function.node in machine.handed or function.node in machine.at.active or machine.limits.exhausted(function.node):
         return False
     machine.handed.add(function.node)
     return True

@@ -59,7 +59,7 @@ def enter(machine: Machine, manager: Value, body: Callable[[Value], None], node:
 
 def enter_generator(machine: Machine, manager: Generator, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
     """Run a body at the `yield` of a context manager's function; the body stands in the frame of the statement."""
-    if manager.function.node in machine.at.active or machine.budget <= 0:
+    if manager.function.node in machine.at.active or machine.limits.exhausted(node):
         machine.opaque()
         body(UNKNOWN)
         return

@@ -157,7 +157,7 @@ class EntryPoints:
 
     def _run(self, function: Function, form: Form | None) -> None:
         machine = self.machine
-        if machine.budget <= 0 or isinstance(function.node, nodes.Lambda):
+        if machine.limits.exhausted(function.node) or isinstance(function.node, nodes.Lambda):
             return
         state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
         machine.at = Position(machine.globals, state)

@@ -21,6 +21,7 @@ from xla_lint.program.domain.values import (
     per_replica,
 )
 from xla_lint.program.machine.boundary import Boundary
+from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
 
 if TYPE_CHECKING:
@@ -30,16 +31,17 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
-MOST_CALLS = 24
-"""How deep calls are followed."""
 
 
 @calling(Function)
 def call_function(machine: Machine, function: Function, arguments: Arguments) -> Value:
     """The result of calling a function of the project."""
-    node, active = function.node, machine.at.active
-    if len(active) >= MOST_CALLS or active.count(node) > 1 or machine.budget <= 0:
-        return machine.unknown_path(arguments.node)
+    node, active, limits = function.node, machine.at.active, machine.limits
+    if len(active) >= MOST_CALLS:
+        limits.give_up(Limit.CALLS, arguments.node)
+        return machine.unknown_path()
+    if active.count(node) > 1 or limits.exhausted(arguments.node):
+        return machine.unknown_path()
     bound = bind_parameters(function, arguments)
     if function.frame.index is not None and node in function.frame.index.generators:
         return Generator(function, bound)
@@ -53,7 +55,8 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     if plain is not None and (result := memo.recall_plain(plain)) is not None:
         return result
     if memo.exhausted(machine, function):
-        return machine.unknown_path(node) if function.node in memo.effectful else UNKNOWN
+        machine.limits.give_up(Limit.RUNS, function.node)
+        return machine.unknown_path() if function.node in memo.effectful else UNKNOWN
     bound = memo.widened(function, bound)
     key = memo.key(machine, function, bound, node)
     if key is not None and (known := memo.recall(machine, key)) is not None:
@@ -93,10 +96,9 @@ def activate(
     consumer: Loop | None = None,
 ) -> tuple[Value, Frame]:
     """Run a function's body; what it returns, and its frame with what it yielded."""
-    machine.budget -= 1
     machine.visited.add(function.node)
     machine.memo.runs[function.node] += 1
-    outer, entry = machine.at, machine.here
+    outer, entry, work = machine.at, machine.here, machine.limits.work
     outer.frame.env = entry.env
     frame = frame_of(function, bound, len(outer.loops))
     frame.on_yield, frame.consumer = on_yield, consumer
@@ -116,6 +118,7 @@ def activate(
                 frame.returns.append((NONE, machine.at.state))
     outer.replicated = machine.at.replicated
     machine.at = outer
+    machine.memo.work[function.node] += work - machine.limits.work
     if boundary.failed:
         frame.returns.clear()
         machine.opaque()

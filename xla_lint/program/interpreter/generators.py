@@ -53,8 +53,8 @@ def feed(machine: Machine) -> None:
 @iterating(Generator)
 def iterate_generator(machine: Machine, value: Generator, loop: Loop | None, node: nodes.NodeNG) -> Value:
     """Run a generator's body; each item that it yields is pending where it was recorded in the epoch of its `yield`."""
-    if value.function.node in machine.at.active or machine.budget <= 0:
-        return machine.unknown_path(node)
+    if value.function.node in machine.at.active or machine.limits.exhausted(node):
+        return machine.unknown_path()
     _, frame = machine.activate(value.function, dict(value.bound), site(machine, value.function, node), consumer=loop)
     return join_all(as_yielded(machine, value, epochs) for value, epochs in frame.yields)
 

@@ -11,6 +11,7 @@ from xla_lint.program.domain.values import UNKNOWN, Imported, ModuleValue, Name,
 from xla_lint.program.interpreter.definitions import suspend
 from xla_lint.program.interpreter.names import known
 from xla_lint.program.interpreter.statements import run_definitions
+from xla_lint.program.machine.limits import MOST_MODULES, Limit
 from xla_lint.program.machine.meanings import attributes_of, statement
 from xla_lint.program.syntax.names import canonical, is_foreign, is_standard
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.state import Frame
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
-
-
-MOST_MODULES = 40
-"""How many modules of the project one program's analysis runs at most."""
 
 
 @statement(nodes.Import)
@@ -73,13 +70,21 @@ def own_module(machine: Machine, dotted: str, level: int) -> Path | None:
 def load(machine: Machine, path: Path) -> Frame | None:
     """The variables of a module of the project, whose top level is run at the first time."""
     frame = machine.modules.get(path)
-    if frame is None and path.suffix == ".py" and len(machine.modules) < MOST_MODULES:
+    if frame is None and path.suffix == ".py" and may_run_another(machine):
         tree = machine.project.tree(path)
         if tree is not None:
             frame = machine.module_frame(tree)
             frame.env["__name__"] = Text(tree.name, fact=True)
             run_module(machine, frame, tree)
     return frame
+
+
+def may_run_another(machine: Machine) -> bool:
+    """Whether one more module of the project may be run for this program."""
+    if len(machine.modules) < MOST_MODULES:
+        return True
+    machine.limits.give_up(Limit.MODULES, machine.module)
+    return False
 
 
 def run_module(machine: Machine, frame: Frame, tree: nodes.Module) -> None:

@@ -36,6 +36,7 @@ from xla_lint.program.domain.values import (
     tensors_in,
 )
 from xla_lint.program.machine.growth import Growth
+from xla_lint.program.machine.limits import Limits
 from xla_lint.program.machine.loop_table import LoopTable
 from xla_lint.program.machine.meanings import ATTRIBUTES, CALLS, EXPRESSIONS, ITERATIONS, STATEMENTS, TARGETS
 from xla_lint.program.machine.memo import Memo
@@ -61,13 +62,10 @@ if TYPE_CHECKING:
 class Machine(ABC):
     """One run of one program: where it stands, and what it has done so far."""
 
-    def __init__(
-        self, module: nodes.Module, project: Project, target: Version, budget: int, *, assume_device: bool
-    ) -> None:
+    def __init__(self, module: nodes.Module, project: Project, target: Version, *, assume_device: bool) -> None:
         self.project = project
         self.target = target
-        self.budget = budget
-        """How many more function bodies may be run before calls are no longer followed."""
+        self.limits = Limits()
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
         self.modules: dict[Path, Frame] = {}
@@ -110,6 +108,7 @@ class Machine(ABC):
             if self.at.state is None:
                 return
             self.ran.add(node)
+            self.limits.work -= 1
             STATEMENTS.get(type(node), Machine.evaluate)(self, node)
 
     def evaluate(self, node: nodes.NodeNG) -> Value:
@@ -145,7 +144,7 @@ class Machine(ABC):
         if result is not None:
             return result
         self.hand_over(arguments)
-        return self.unknown_path(arguments.node)
+        return self.unknown_path()
 
     def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
         """The value of an attribute."""
@@ -504,7 +503,7 @@ class Machine(ABC):
             if at.state.gradients.computed:
                 at.state.gradients = Gradients(computed=True, reduced=True)
 
-    def unknown_path(self, node: nodes.NodeNG) -> Value:
+    def unknown_path(self) -> Value:
         """The result of something that cannot be followed."""
         self.opaque()
         return UNKNOWN

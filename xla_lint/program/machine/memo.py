@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 WIDEN_AFTER = 6
 """From this many runs of one function on, the constants among its arguments are forgotten."""
-STOP_AFTER = 20
-"""From this many runs of one function on, it is followed no more."""
+STOP_AFTER = (20, 2000)
+"""From this many runs of one function on that took this many statements, it is followed no more."""
 MOST_ITEMS = 6
 DEEPEST = 4
-STOP_WITHOUT_CALLER = 4
+STOP_WITHOUT_CALLER = (4, 400)
 """The same for a function that is run outside all loops, in code without a caller in sight."""
 
 
@@ -67,6 +67,8 @@ class Memo:
     def __init__(self) -> None:
         self._calls: dict[tuple[Any, ...], Remembered] = {}
         self.runs: Counter[nodes.NodeNG] = Counter()
+        self.work: Counter[nodes.NodeNG] = Counter()
+        """How many statements the runs of each function took, those of what it calls among them."""
         self._plain: dict[tuple[Any, ...], Value] = {}
         """What functions return that have nothing to do with the device, by the kinds of their arguments."""
         self.effectful: set[nodes.NodeNG] = set()
@@ -80,8 +82,8 @@ class Memo:
 
     def exhausted(self, machine: Machine, function: Function) -> bool:
         """True for a function that was run so often that it is followed no more."""
-        most = STOP_AFTER if machine.loops or not machine.without_caller else STOP_WITHOUT_CALLER
-        return self.runs[function.node] >= most
+        runs, work = STOP_AFTER if machine.loops or not machine.without_caller else STOP_WITHOUT_CALLER
+        return self.runs[function.node] >= runs and self.work[function.node] >= work
 
     def plain_key(self, machine: Machine, function: Function, bound: dict[str, Value]) -> tuple[Any, ...] | None:
         """What decides what a function returns that has nothing to do with the device; None where a tensor is given."""
