@@ -14,6 +14,7 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
+from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import (
     UNKNOWN,
     Class,
@@ -150,8 +151,7 @@ def run_program(entry: nodes.Module, project: Project, target: Version, reached:
     machine.without_caller = True
     Roots(machine, reached or Reached()).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
-    for event in loops:
-        event.loop.settle()
+    decide(machine.outermost)
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     asks = any(map(asks_for_xla, machine.events))
     return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors, asks)

@@ -650,7 +650,7 @@ class Calls(Expressions):
         if isinstance(value, Text):
             return TEXT
         if loop is not None:
-            loop.opaque = True
+            loop.note_opaque()
         return UNKNOWN
 
     def _iterate_stream(self, value: Stream, loop: Loop | None, node: nodes.NodeNG) -> Value:
@@ -667,7 +667,7 @@ class Calls(Expressions):
     def _iterate_loader(self, value: Loader, loop: Loop | None, node: nodes.NodeNG) -> Value:
         if not value.wrapped:
             return value.element
-        if loop is not None and loop.cut.value >= 0 and self.loops and self.loops[-1] is loop:
+        if loop is not None and self.loops and self.loops[-1] is loop:
             self.barrier(node, "next()", silent=True)
         return value.element
 

@@ -776,12 +776,12 @@ class Expressions(Machine):
         """Stand inside the loop that a comprehension over a loader is."""
         loop = self.loop_of(comprehension)
         note_loaders(loop, loader)
-        loop.turn += 1
+        loop.begin_turn()
         outer, self.here.cut = self.here.cut, Cut.NEVER
         with self.inside(loop):
             yield loop
         if self.state is not None:
-            loop.cut = self.here.cut
+            loop.end_turn(self.here.cut)
             self.here.cut = max(outer, loop.cut)
 
     def _joined(self, node: nodes.JoinedStr) -> Value:
@@ -842,10 +842,7 @@ class Expressions(Machine):
         consumer = self.frame.consumer
         if consumer is not None and consumer in self.loops:
             for loop in self.loops[self.loops.index(consumer) + 1 :]:
-                loop.feeds = consumer
-                if loop not in consumer.fed_by:
-                    consumer.fed_by.append(loop)
-                consumer.loader = consumer.loader or loop.loader
+                loop.feed(consumer)
 
     def _stated(self, call: nodes.Call, argument: nodes.NodeNG, slot: int | str | None) -> Value:
         """An argument. A constant decides tests in what is called where other calls give another one.

@@ -468,7 +468,7 @@ class Flow(Calls):
             start = before.fork()
             start.cut, start.phase = Cut.NEVER, None
             self.state = start
-            loop.turn += 1
+            loop.begin_turn()
             exits.breaks.clear()
             exits.continues.clear()
             mark = self.heap.mark()
@@ -478,7 +478,7 @@ class Flow(Calls):
                 end = meet_all([self.state, *exits.continues])
                 if end is None:
                     break
-                loop.cut = end.cut
+                loop.end_turn(end.cut)
                 again = self._carries(before, end, mark)
                 self._look_for_growth(node, loop, before, end, mark)
             if not again or turn == MOST_TURNS - 1:
@@ -490,7 +490,7 @@ class Flow(Calls):
             self.state = end
             self.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
         if loop.parent is not None and loop.opaque:
-            loop.parent.opaque = True
+            loop.parent.note_opaque()
         self.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
         if self.state is None:
             return
@@ -553,7 +553,8 @@ class Flow(Calls):
         pairs.extend(self._stored_since(mark))
         for old, new in pairs:
             olds = list(tensors_in(old))
-            loop.carries |= any(t.place is Location.DEVICE and t.recorded_in in end.epochs for t in tensors_in(new))
+            if any(t.place is Location.DEVICE and t.recorded_in in end.epochs for t in tensors_in(new)):
+                loop.note_carried()
             for tensor in tensors_in(new):
                 for site in tensor.sites:
                     if site in self.concatenations:

@@ -74,6 +74,8 @@ class Machine(ABC):
         self.frame = self.globals
         self.state: State | None = State(self.globals.env, frozenset(), frozenset({1}))
         self.loops: list[Loop] = []
+        self.outermost: list[Loop] = []
+        """The loops that no other one is around, those that an error ended among them."""
         self.calls: list[CallSite] = []
         self.active: list[nodes.NodeNG] = []
         """The functions that are being run, outermost first."""
@@ -282,8 +284,8 @@ class Machine(ABC):
         if loop is None:
             loop = self._loops[key] = Loop(node, form, function, parent)
             self._stacks[loop] = tuple(self.calls)
-            if parent is not None:
-                parent.children.append(loop)
+            if parent is None:
+                self.outermost.append(loop)
         return loop
 
     @property
@@ -294,9 +296,12 @@ class Machine(ABC):
     def loop_of(self, node: nodes.NodeNG) -> Loop:
         """The loop that a statement or a comprehension is, in this context."""
         loop = self.loop_at(node, Form.LOOP, self.function_name)
-        loop.in_forward = self.in_forward
-        loop.certain = not self.without_caller
-        loop.anchored = loop.certain or not self.here.grad
+        periodic = any(
+            constraint.condition is Condition.PERIODIC and constraint.depth >= len(self.loops)
+            for constraint in self.here.path_condition
+        )
+        certain = not self.without_caller
+        loop.stand(in_forward=self.in_forward, periodic=periodic, certain=certain, grad=self.here.grad)
         return loop
 
     def loop_contexts(self) -> Iterator[tuple[Loop, Context]]:
@@ -341,7 +346,7 @@ class Machine(ABC):
         state.work = True
         self.operations += 1
         if self.loops:
-            self.loops[-1].computes = True
+            self.loops[-1].note_operation()
         return Tensor(place, max(state.epochs), int(node.lineno or 0), home=self.frame.module, **properties)
 
     def derived(self, node: nodes.NodeNG, values: Iterable[Value], **properties: Any) -> Tensor:
@@ -435,20 +440,20 @@ class Machine(ABC):
             return
         loop = self.loops[depth - 1]
         if chooses or any(part.whole for part in parts):
-            loop.chosen = True
+            loop.note_host_choice()
         elif FETCHED in tensor.parts:
-            loop.wanted |= parts
+            loop.note_device_use(parts)
         elif not any(
             constraint.condition is Condition.PERIODIC and constraint.depth >= depth
             for constraint in self.here.path_condition
         ):
-            loop.used |= parts
+            loop.note_host_use(parts)
 
     def want_on_device(self, tensor: Tensor) -> None:
         """Note that parts of a plain loader's batch are moved to the device."""
         depth = self._depth_of_loader()
         if depth:
-            self.loops[depth - 1].wanted |= tensor.parts
+            self.loops[depth - 1].note_device_use(tensor.parts)
 
     def _depth_of_loader(self) -> int:
         return next((d for d in range(len(self.loops), 0, -1) if self.loops[d - 1].loader is not None), 0)
@@ -463,11 +468,9 @@ class Machine(ABC):
             inner = {constraint.condition for constraint in state.path_condition if constraint.depth >= depth} - {
                 Condition.SETTING
             }
-            if all(site.node is not node for site in loop.cuts):
-                conditional = bool(inner) or any(test >= depth for test in self.tests)
-                loop.cuts.append(CutSite(node, Condition.PERIODIC in inner, conditional, spelled))
-        if self.loops:
-            self.loops[-1].own_cut = True
+            conditional = bool(inner) or any(test >= depth for test in self.tests)
+            site = CutSite(node, Condition.PERIODIC in inner, conditional, spelled)
+            loop.pass_barrier(site, directly=loop is self.loop)
         state.epochs = frozenset({self.new_epoch()})
         state.cut = Cut.ALWAYS
         state.materialised = frozenset()
@@ -490,7 +493,7 @@ class Machine(ABC):
         state = self.here
         self.tensor(node, Location.DEVICE)
         if self.loop is not None:
-            self.loop.backward = True
+            self.loop.note_backward()
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
         state.gradients = Gradients(computed=True, placed=True)
@@ -499,7 +502,7 @@ class Machine(ABC):
         """A model on the device is called."""
         self.emit(Forward(node, self.context, model, model.place, model.prepared))
         if self.loop is not None:
-            self.loop.model = True
+            self.loop.note_model()
         if self.here.grad and self.here.phase is None:
             self.here.phase = Phase("forward", self.loop)
 
@@ -509,7 +512,7 @@ class Machine(ABC):
             return
         self.tensor(node, Location.DEVICE)
         if self.loop is not None:
-            self.loop.optimizer = True
+            self.loop.note_optimizer_step()
         self._report_split(node, "backward")
         self.here.phase = None
 
@@ -532,7 +535,7 @@ class Machine(ABC):
     def opaque(self) -> None:
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
         if self.loops:
-            self.loops[-1].opaque = True
+            self.loops[-1].note_opaque()
         if self.state is not None:
             self.state.work = True
             if self.state.gradients.computed:
