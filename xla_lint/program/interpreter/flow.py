@@ -46,6 +46,7 @@ from xla_lint.program.interpreter.internal_errors import Boundary
 from xla_lint.program.machine.machine import Arguments, device_tensors, source_of
 from xla_lint.program.syntax.index import advances, last_name
 from xla_lint.program.syntax.names import canonical, is_foreign, is_standard
+from xla_lint.program.syntax.takeover import taken_over
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -545,16 +546,16 @@ class Flow(Calls):
                 pairs.append((old, join_all(added) if added else new))
         return pairs
 
-    def _look_for_growth(self, node: nodes.NodeNG, loop: Loop, before: State, end: State, mark: int) -> None:
+    def _look_for_growth(self, node: nodes.For | nodes.While, loop: Loop, before: State, end: State, mark: int) -> None:
         """Find what comes round again with a concatenation or a running total of this turn in it."""
-        pairs: list[tuple[Value, Value]] = [
-            (old, end.env[name]) for name, old in before.env.items() if end.env.get(name, old) is not old
-        ]
-        pairs.extend(self._stored_since(mark))
-        for old, new in pairs:
-            olds = list(tensors_in(old))
-            if any(t.place is Location.DEVICE and t.recorded_in in end.epochs for t in tensors_in(new)):
+        named = {name: old for name, old in before.env.items() if end.env.get(name, old) is not old}
+        stored = self._stored_since(mark)
+        if not loop.carries:
+            pending = [name for name in named if is_open(end.env[name], end)]
+            if any(is_open(new, end) for _, new in stored) or taken_over(node, self.index).intersection(pending):
                 loop.note_carried()
+        for old, new in [*((old, end.env[name]) for name, old in named.items()), *stored]:
+            olds = list(tensors_in(old))
             for tensor in tensors_in(new):
                 for site in tensor.sites:
                     if site in self.concatenations:
@@ -815,6 +816,11 @@ def widened(value: Value, loop: Loop | None) -> Value:
     if not isinstance(value, Number):
         return value
     return Number(None, value.loops | {loop} if loop is not None else value.loops, value.traits)
+
+
+def is_open(value: Value, state: State) -> bool:
+    """Whether something on the device that no barrier has cut off yet is part of a value."""
+    return any(t.place is Location.DEVICE and t.recorded_in in state.epochs for t in tensors_in(value))
 
 
 def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
