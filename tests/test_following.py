@@ -892,6 +892,28 @@ CASES = {
                 guess = model(x.to(device)) + loss
                 loss = guess.mean()
     """,
+    "a sequence that grows in a loop which its reads cut": """
+        @torch.no_grad()
+        def decode(x, turns):
+            for _ in range(turns):  # expect: xla-missing-sync
+                new = model(x)
+                x = torch.cat([x, new])  # expect: xla-growing-tensor
+                if new.sum().item() > 9:  # expect: xla-value-read
+                    break
+            return x
+
+        @torch.no_grad()
+        def decode_seldom(x, turns):
+            for number in range(turns):  # expect: xla-missing-sync
+                new = model(x)
+                x = torch.cat([x, new])
+                if number % 50 == 0:
+                    print(new.sum().item())  # expect: xla-periodic-read
+            return x
+
+        decode(torch.ones(1, 4, device=device), 90)
+        decode_seldom(torch.ones(1, 4, device=device), 90)
+    """,
     "the last steps of an epoch come after its loop": """
         for epoch in range(9):
             for number, x in enumerate(loader):

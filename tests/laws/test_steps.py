@@ -127,6 +127,14 @@ def test_models_that_are_trained_one_after_the_other_are_steps_where_no_loop_is_
     assert alone(MODEL, BACKWARD, over=MODELS) is Kind.STEP
 
 
+def test_a_step_executes_a_graph_for_its_barrier_or_for_a_value_that_is_read() -> None:
+    for work, executes in (((MODEL,), False), ((MODEL, barrier), True), ((MODEL, Loop.note_fetch), True)):
+        decide([each := loop(None, *work)])
+        assert each.executes is executes
+    decide([epoch := loop(None, Loop.note_fetch)])
+    assert not epoch.executes
+
+
 # A loop in a loop.
 
 

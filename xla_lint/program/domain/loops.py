@@ -127,6 +127,8 @@ class Loop:
     """Operations on the device are recorded, directly."""
     opaque: bool = False
     """A call directly inside it cannot be followed, and might be a barrier."""
+    fetches: bool = False
+    """The host asks for a pending value in every iteration, directly, which executes what the value needs."""
     carries: bool = False
     """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
     moved: bool = False
@@ -198,6 +200,10 @@ class Loop:
     def note_opaque(self) -> None:
         """A call cannot be followed."""
         self.opaque = True
+
+    def note_fetch(self) -> None:
+        """The host asks for a pending value in every turn."""
+        self.fetches = True
 
     def note_carried(self) -> None:
         """The next turn needs what this one recorded."""
@@ -297,6 +303,11 @@ class Loop:
         if self.form is not Form.LOOP or (self.is_step and self.is_cut):
             return True
         return self.feeds is not None and self.feeds.changes_graphs
+
+    @property
+    def executes(self) -> bool:
+        """True where each iteration executes a graph, be it for a barrier or for a value that the host asks for."""
+        return self.changes_graphs or (self.is_step and self.fetches)
 
     def describe(self) -> str:
         """Where the code runs, as a message says it."""

@@ -406,11 +406,18 @@ class Machine(ABC):
                     level,
                 )
             )
+            if pending and logger is None and self.loop is not None and not self._is_conditional():
+                self.loop.note_fetch()
             if materialises and logger is None and pending:
                 self.here.materialised |= {tensor.root or tensor}
             if how is not How.FORMAT:
                 break
         return found
+
+    def _is_conditional(self) -> bool:
+        """Whether a test inside the innermost loop decides that the program comes here."""
+        depth = len(self.loops)
+        return any(constraint.depth >= depth for constraint in self.here.path_condition) or depth in self.tests
 
     def read_each(
         self,
