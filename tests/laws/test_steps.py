@@ -229,6 +229,37 @@ def test_a_loop_in_a_forward_is_unrolled_unless_it_trains() -> None:
         assert kinds(inner) == [kind]
 
 
+def test_a_barrier_in_a_forward_or_a_hook_does_not_make_the_loop_around_an_epoch() -> None:
+    for form, in_forward in ((Form.LOOP, True), (Form.HOOK, False)):
+        step = loop(None, COMPUTE, barrier)
+        layers = loop(step, COMPUTE, barrier, form=form)
+        layers.stand(in_forward=in_forward, periodic=False, certain=True, grad=True)
+        assert kinds(step)[0] is Kind.STEP
+
+
+def test_a_model_in_a_loop_inside_a_training_step_is_part_of_it_at_any_depth() -> None:
+    step = loop(None, BACKWARD)
+    between = loop(step)
+    assert kinds(step, between, loop(between, MODEL)) == [Kind.STEP, Kind.OTHER, Kind.UNROLLED]
+
+
+def test_the_barrier_that_unrolls_a_few_turns_may_be_the_loaders() -> None:
+    step = loop(None, over=ON_DEVICE)
+    assert kinds(step, loop(step, BACKWARD, over=FEW)) == [Kind.STEP, Kind.UNROLLED]
+
+
+def test_a_few_batches_of_a_loader_are_not_unrolled() -> None:
+    epoch = loop(None, barrier)
+    steps = loop(epoch, BACKWARD, UPDATE)
+    steps.iterate(Stream(UNKNOWN, pieces=(FEW, ROWS)), ROWS)
+    assert kinds(epoch, steps) == [Kind.EPOCH, Kind.STEP]
+
+
+def test_a_few_turns_in_a_hook_are_steps_of_their_own_where_they_train() -> None:
+    hook = loop(None, barrier, form=Form.HOOK)
+    assert kinds(hook, loop(hook, BACKWARD, over=FEW)) == [Kind.STEP, Kind.STEP]
+
+
 # Remainders and accumulation.
 
 
@@ -237,6 +268,12 @@ def test_an_update_after_the_loop_that_updates_is_its_remainder() -> None:
     steps = loop(epoch, BACKWARD, UPDATE)
     assert kinds(epoch, steps) == [Kind.EPOCH, Kind.STEP]
     assert not epoch.trains
+
+
+def test_the_loop_that_updates_may_stand_deeper() -> None:
+    epoch = loop(None, UPDATE)
+    loop(loop(epoch), BACKWARD, UPDATE)
+    assert kinds(epoch) == [Kind.EPOCH]
 
 
 def test_an_update_after_a_loop_that_only_collects_gradients_ends_the_step() -> None:
@@ -286,6 +323,12 @@ def test_a_generator_without_a_barrier_changes_graphs_where_its_consumer_does() 
         consumer, source = generator(MODEL, takes=(BACKWARD, *work))
         decide([consumer])
         assert source.changes_graphs is bool(work)
+
+
+def test_a_generators_loop_does_not_make_its_consumer_an_epoch() -> None:
+    assert kinds(*generator(COMPUTE, barrier, takes=(COMPUTE, barrier)))[0] is Kind.STEP
+    consumer, _ = generator(BACKWARD, takes=(barrier,))
+    assert kinds(consumer, loop(consumer, MODEL)) == [Kind.STEP, Kind.UNROLLED]
 
 
 def test_an_epoch_around_a_generators_consumer_is_no_step() -> None:

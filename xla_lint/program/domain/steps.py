@@ -83,7 +83,7 @@ def is_unrolled(loop: Loop, evidence: dict[Loop, Evidence]) -> bool:
     no loop inside with another one, or is itself unrolled.
     """
     around = loop.parent
-    if around is None or around.form is not Form.LOOP or loop.form is not Form.LOOP:
+    if around is None or around.form is not Form.LOOP:
         return False
     if loop.loader is not None or loop.iterable is None or loop.is_cut:
         return False
