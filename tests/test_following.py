@@ -850,6 +850,70 @@ CASES = {
                 net(x.to(device)).mean().backward()
             torch_xla.sync()
     """,
+    "a loop around loops that cut their own graphs": """
+        def power(matrix, turns):
+            v = torch.ones(4, device=device)
+            for _ in range(turns):
+                v = matrix @ v
+                torch_xla.sync()
+                print(v.norm().item())  # expect: xla-value-read
+            return v
+
+        for start in range(4):
+            v = power(torch.randn(4, 4, device=device), 40) * start
+            torch_xla.sync()
+            print(v.sum().item())
+        for start in range(4):
+            v = model(torch.ones(2, 4, device=device))
+            power(torch.randn(4, 4, device=device), 40)
+            print(v.sum().item())
+        for step in range(900):
+            x = model(torch.randn(2, 4, device=device))
+            torch_xla.sync()
+            if step % 100 == 0:
+                power(torch.randn(4, 4, device=device), 40)
+            print(x.sum().item())  # expect: xla-value-read
+    """,
+    "names that are left over from the loop before": """
+        for x in loader:
+            loss = update(x)
+            guess = loss > 0.5
+        rows = [torch.ones(2, 4)] * 90
+        with torch.no_grad():
+            for x in rows:
+                x = x.to(device)
+                loss = model(x).mean()
+                guess = loss > 0.5
+                print(guess)  # expect: xla-print-tensor
+            for x in rows:  # expect: xla-missing-sync
+                if x.shape[0] > 1:
+                    loss = loss + model(x.to(device)).mean()
+            for x in rows:  # expect: xla-missing-sync
+                guess = model(x.to(device)) + loss
+                loss = guess.mean()
+    """,
+    "a sequence that grows in a loop which its reads cut": """
+        @torch.no_grad()
+        def decode(x, turns):
+            for _ in range(turns):  # expect: xla-missing-sync
+                new = model(x)
+                x = torch.cat([x, new])  # expect: xla-growing-tensor
+                if new.sum().item() > 9:  # expect: xla-value-read
+                    break
+            return x
+
+        @torch.no_grad()
+        def decode_seldom(x, turns):
+            for number in range(turns):  # expect: xla-missing-sync
+                new = model(x)
+                x = torch.cat([x, new])
+                if number % 50 == 0:
+                    print(new.sum().item())  # expect: xla-periodic-read
+            return x
+
+        decode(torch.ones(1, 4, device=device), 90)
+        decode_seldom(torch.ones(1, 4, device=device), 90)
+    """,
     "the last steps of an epoch come after its loop": """
         for epoch in range(9):
             for number, x in enumerate(loader):

@@ -16,6 +16,7 @@ from xla_lint.pages import family
 from xla_lint.program.domain import events as happened
 from xla_lint.program.domain.events import CallSite, Condition, Constraint, Context, Event, How, LibraryCall, Read
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
+from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -86,7 +87,12 @@ def _node(line: int | None = None) -> nodes.NodeNG:
 
 def _loop(**changes: object) -> Loop:
     fields: dict[str, object] = {"cut": Cut.ALWAYS, "backward": True, "optimizer": True, "computes": True}
-    return Loop(_node(LOOP), Form.LOOP, "train", **(fields | changes))  # type: ignore[arg-type]
+    return _decided(Loop(_node(LOOP), Form.LOOP, "train", **(fields | changes)))  # type: ignore[arg-type]
+
+
+def _decided(loop: Loop) -> Loop:
+    decide([[loop, *loop.around()][-1]])
+    return loop
 
 
 def _in(
@@ -272,7 +278,7 @@ def test_hidden_reads(call: LibraryCall, reported: bool) -> None:
 
 @pytest.mark.parametrize(("hook", "reported"), [("training_step", True), ("validation_step", False)])
 def test_lightning_synchronises_each_step_in_training_hooks(hook: str, reported: bool) -> None:
-    step = Loop(_node(), Form.HOOK, hook)
+    step = _decided(Loop(_node(), Form.HOOK, hook))
     assert bool(_symbols(_call(LOG, Text("loss"), DEVICE, context=_in(step), sync_dist=Number(True)))) is reported
 
 

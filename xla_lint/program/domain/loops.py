@@ -1,4 +1,4 @@
-"""Which loops are step loops: what a loop's body does, and what follows from it."""
+"""What the body of a loop was seen to do. What follows from it is decided in `steps`, once the program has run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.values import Choice, Instance, Mapping, Number, Sequence, Stream, element_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from astroid import nodes
 
     from xla_lint.program.domain.values import Loader, Part, Value
@@ -40,6 +42,28 @@ class Form(enum.Enum):
     """A function without a caller in sight that performs one whole training step."""
 
 
+class Kind(enum.Enum):
+    """What the turns of a loop are to the steps of the program."""
+
+    STEP = "step"
+    """Each turn is a step: the loop trains, evaluates or decodes on the device."""
+    EPOCH = "epoch"
+    """The steps are the turns of a loop inside."""
+    UNROLLED = "unrolled"
+    """All its turns are part of one step, or of one call of a model."""
+    OTHER = "other"
+    """Nothing on the device shows that its turns are steps: it prepares data, or works on the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What follows for a loop from what all loops of the program do; `steps.decide` makes it."""
+
+    kind: Kind
+    trains: bool
+    """Its body itself performs a training step, or part of one, in a loop that is unrolled or not."""
+
+
 @dataclass(slots=True, eq=False)
 class CutSite:
     """A barrier inside a loop, seen from that loop."""
@@ -54,7 +78,7 @@ class CutSite:
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """A loop of the program, in one context, and what its body was seen to do.
+    """A loop of the program, in one context, and the facts about it that the run records.
 
     "Directly" means: in the loop's own body or in functions called from it, but not in a loop inside it.
     """
@@ -64,28 +88,49 @@ class Loop:
     function: str
     """The name of the function around it, empty at module level."""
     parent: Loop | None = None
-    children: list[Loop] = field(default_factory=list)
+    children: list[Loop] = field(default_factory=list, init=False)
+
     in_forward: bool = False
     """True inside a module's `forward`: such a loop is unrolled into the step's graph."""
-    cut: Cut = Cut.NEVER
-    """Whether an iteration passes a barrier, on the paths that come round again."""
-    cuts: list[CutSite] = field(default_factory=list)
-    own_cut: bool = False
-    """A barrier stands directly in it."""
+    periodic: bool = False
+    """True where a test inside the loop around lets it run every few turns only."""
+    certain: bool = True
+    """False where no caller is in sight, so that what runs in it is told by use alone."""
+    anchored: bool = True
+    """False in a function without a caller in sight, outside `no_grad`: it may be part of a model."""
+
     loader: Loader | None = None
     """The loader it iterates."""
     iterable: Value | None = None
     """What it iterates, once known for every turn of the loops around it; None for `while`."""
+    feeds: Loop | None = None
+    """The loop that takes one item for each turn of this one, which yields them."""
+    fed_by: list[Loop] = field(default_factory=list)
+    """The loops of generators each of whose turns gives this one an item."""
+
+    turn: int = 0
+    """How often its body has been run by the analysis."""
+    cut: Cut = Cut.NEVER
+    """Whether an iteration passes a barrier, on the paths that come round again."""
+    cuts: list[CutSite] = field(default_factory=list)
+    """The barriers in it and in the loops inside it."""
+    own_cut: bool = False
+    """A barrier stands directly in it."""
+
     backward: bool = False
     """`backward()` of a device tensor, directly."""
     optimizer: bool = False
     """An optimizer step, directly."""
     model: bool = False
     """A call of a model on the device, directly."""
-    opaque: bool = False
-    """A call directly inside it cannot be followed, and might be a barrier."""
     computes: bool = False
     """Operations on the device are recorded, directly."""
+    opaque: bool = False
+    """A call directly inside it cannot be followed, and might be a barrier."""
+    fetches: bool = False
+    """The host asks for a pending value in every iteration, directly, which executes what the value needs."""
+    carries: bool = False
+    """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
     moved: bool = False
     """A batch of a plain loader is moved to the device by hand."""
     chosen: bool = False
@@ -94,21 +139,93 @@ class Loop:
     """The parts of a plain loader's batch whose values the host asks for in every iteration."""
     wanted: set[Part] = field(default_factory=set)
     """The parts of a plain loader's batch that are moved to the device, or used with values fetched from there."""
-    certain: bool = True
-    """False where no caller is in sight, so that what runs in it is told by use alone."""
-    carries: bool = False
-    """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
-    turn: int = 0
-    """How often its body has been run by the analysis."""
-    feeds: Loop | None = None
-    """The loop that takes one item for each turn of this one, which yields them."""
-    fed_by: list[Loop] = field(default_factory=list)
-    """The loops of generators each of whose turns gives this one an item."""
-    anchored: bool = True
-    """False in a function without a caller in sight, outside `no_grad`: it may be part of a model."""
 
-    settled: bool | None = None
-    """Whether it is a step loop, once the analysis is over."""
+    decision: Decision | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.parent is not None:
+            self.parent.children.append(self)
+
+    # What the run records.
+
+    def stand(self, *, in_forward: bool, periodic: bool, certain: bool, grad: bool) -> None:
+        """Note where the loop stands; `grad` tells whether autograd records there."""
+        self.in_forward = in_forward
+        self.periodic = periodic
+        self.certain = certain
+        self.anchored = certain or not grad
+
+    def iterate(self, iterable: Value, loader: Loader | None) -> None:
+        """Note what it iterates, and the loader in it."""
+        self.iterable = iterable
+        self.loader = loader or self.loader
+
+    def feed(self, consumer: Loop) -> None:
+        """Note that each turn gives another loop an item, whose loader is then the one of this loop."""
+        self.feeds = consumer
+        if self not in consumer.fed_by:
+            consumer.fed_by.append(self)
+        consumer.loader = consumer.loader or self.loader
+
+    def begin_turn(self) -> None:
+        """Note that its body is run once more."""
+        self.turn += 1
+
+    def end_turn(self, cut: Cut) -> None:
+        """Note whether the turn that comes round again has passed a barrier."""
+        self.cut = cut
+
+    def pass_barrier(self, site: CutSite, *, directly: bool) -> None:
+        """Note a barrier, at its first passage; `directly`: not in a loop inside."""
+        if all(known.node is not site.node for known in self.cuts):
+            self.cuts.append(site)
+        self.own_cut |= directly
+
+    def note_backward(self) -> None:
+        """A device tensor's `backward()` is called."""
+        self.backward = True
+
+    def note_optimizer_step(self) -> None:
+        """An optimizer updates parameters that may live on the device."""
+        self.optimizer = True
+
+    def note_model(self) -> None:
+        """A model on the device is called."""
+        self.model = True
+
+    def note_operation(self) -> None:
+        """An operation on the device is recorded."""
+        self.computes = True
+
+    def note_opaque(self) -> None:
+        """A call cannot be followed."""
+        self.opaque = True
+
+    def note_fetch(self) -> None:
+        """The host asks for a pending value in every turn."""
+        self.fetches = True
+
+    def note_carried(self) -> None:
+        """The next turn needs what this one recorded."""
+        self.carries = True
+
+    def note_move(self) -> None:
+        """A batch is moved to the device."""
+        self.moved = True
+
+    def note_host_use(self, parts: Iterable[Part]) -> None:
+        """The host asks for parts of the batch in every turn."""
+        self.used.update(parts)
+
+    def note_device_use(self, parts: Iterable[Part]) -> None:
+        """Parts of the batch are needed on the device."""
+        self.wanted.update(parts)
+
+    def note_host_choice(self) -> None:
+        """The batch decides on the host what a turn does."""
+        self.chosen = True
+
+    # What the facts say by themselves.
 
     @property
     def line(self) -> int:
@@ -116,44 +233,14 @@ class Loop:
         return int(self.node.lineno or 0)
 
     @property
-    def trains(self) -> bool:
-        """True where the body itself performs a training step, or part of one, in a loop that is unrolled or not.
-
-        An optimizer step beside a loop that steps an optimizer is the remainder of that loop's steps, unless another
-        loop beside it collects gradients.
-        """
-        if self.backward:
-            return True
-        steps = self.optimizer or any(child.unrolled and child.trains for child in self.children)
-        accumulates = any(child.backward and not child.optimizer for child in self.children)
-        return steps and (accumulates or not any(inner.optimizer and not inner.unrolled for inner in self.inside()))
-
-    @property
     def short(self) -> bool:
         """True for a loop of so few turns, by the source's own numbers, that it may be meant to be one graph."""
         return self.iterable is not None and is_short(self.iterable)
 
     @property
-    def unrolled(self) -> bool:
-        """True for a loop that passes no barrier, and whose turns are part of one step of the loop around it.
-
-        Such a loop takes one model after the other, or has few turns in a loop that has a barrier of its own, and no
-        loop inside with another one.
-        """
-        around = self.parent
-        if around is None or around.form is not Form.LOOP or self.form is not Form.LOOP:
-            return False
-        if self.loader is not None or self.iterable is None or self.is_cut:
-            return False
-        if over_models(self.iterable):
-            return True
-        cut = (around.own_cut or around.wrapped) and not any(inner.is_cut for inner in around.inside())
-        return self.short and (cut or around.unrolled)
-
-    @property
-    def is_cut(self) -> bool:
-        """True where some iteration passes a barrier."""
-        return self.cut is not Cut.NEVER or bool(self.cuts) or self.wrapped
+    def over_models(self) -> bool:
+        """True where each turn takes another model."""
+        return self.iterable is not None and over_models(self.iterable)
 
     @property
     def wrapped(self) -> bool:
@@ -161,62 +248,14 @@ class Loop:
         return self.loader is not None and self.loader.wrapped
 
     @property
-    def drives(self) -> bool:
-        """True where the body's own work shows that an iteration is a step, or part of one.
-
-        A loop that only moves the batches of a loader to the device prepares the data of the steps.
-        """
-        if self.trains or self.wrapped:
-            return True
-        return self.loader is not None and (self.model or self._moves_for_steps)
-
-    @property
-    def _moves_for_steps(self) -> bool:
-        return self.moved and (self.computes or self.opaque or self.feeds is not None)
+    def is_cut(self) -> bool:
+        """True where some iteration passes a barrier."""
+        return self.cut is not Cut.NEVER or bool(self.cuts) or self.wrapped
 
     @property
     def has_host_part(self) -> bool:
         """True where a part of a plain loader's batch is there for the host, which uses it in every iteration."""
         return self.chosen or bool(self.used - self.wanted)
-
-    @property
-    def is_step(self) -> bool:
-        """True for a loop that trains, evaluates or decodes on the device.
-
-        An epoch loop is none, whatever barriers it holds: its work is done by the loops inside it. Nor is a loop
-        that is unrolled into the graph of the step around it. A loop that yields this one its items is part of it.
-        """
-        return self._looks_like_step() if self.settled is None else self.settled
-
-    def settle(self) -> None:
-        """Decide for good whether this is a step loop: nothing more will be seen in it."""
-        self.settled = self._looks_like_step()
-
-    def _looks_like_step(self) -> bool:
-        if self.form is not Form.LOOP:
-            return True
-        if not self.unrolled and (self.drives or any(loop.drives or loop.steps_alone for loop in self.fed_by)):
-            return True
-        if self.in_forward or self.unrolled or self._holds_steps:
-            return False
-        if self.own_cut:
-            return self.computes or self.model or any(inner.computes or inner.model for inner in self.inside())
-        return self.model and self.anchored and not self.inside_step and not self._is_ensemble
-
-    @property
-    def steps_alone(self) -> bool:
-        """Whether each turn runs a model and ends in a barrier of its own: what a generator yields is a step's."""
-        return self.own_cut and self.model
-
-    @property
-    def _is_ensemble(self) -> bool:
-        """Whether each turn takes another model: all of them see one batch."""
-        return self.iterable is not None and over_models(self.iterable)
-
-    @property
-    def _holds_steps(self) -> bool:
-        """Whether the steps are the turns of a loop inside it."""
-        return any(inner.drives and inner.feeds is not self and not inner.unrolled for inner in self.inside())
 
     def around(self) -> Iterator[Loop]:
         """The loops around this one, innermost first."""
@@ -231,13 +270,32 @@ class Loop:
             yield child
             yield from child.inside()
 
+    # What was decided.
+
     @property
-    def inside_step(self) -> bool:
-        """True where a loop around it is a step loop by its own work."""
-        return any(
-            around.form is not Form.LOOP or around.drives or (around.own_cut and not around._holds_steps)
-            for around in self.around()
-        )
+    def kind(self) -> Kind:
+        """What its turns are to the steps of the program.
+
+        Raises:
+            AssertionError: the program is still running.
+        """
+        assert self.decision is not None, "what a loop is shows only when the program has run"
+        return self.decision.kind
+
+    @property
+    def trains(self) -> bool:
+        """True where the body itself performs a training step, or part of one, in a loop that is unrolled or not.
+
+        Raises:
+            AssertionError: the program is still running.
+        """
+        assert self.decision is not None, "what a loop is shows only when the program has run"
+        return self.decision.trains
+
+    @property
+    def is_step(self) -> bool:
+        """True for a loop that trains, evaluates or decodes on the device, and for code that is called every step."""
+        return self.kind is Kind.STEP
 
     @property
     def changes_graphs(self) -> bool:
@@ -245,6 +303,11 @@ class Loop:
         if self.form is not Form.LOOP or (self.is_step and self.is_cut):
             return True
         return self.feeds is not None and self.feeds.changes_graphs
+
+    @property
+    def executes(self) -> bool:
+        """True where each iteration executes a graph, be it for a barrier or for a value that the host asks for."""
+        return self.changes_graphs or (self.is_step and self.fetches)
 
     def describe(self) -> str:
         """Where the code runs, as a message says it."""

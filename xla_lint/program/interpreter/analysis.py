@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import Launch, LibraryCall, LoopRun
+from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import (
     Text,
 )
@@ -61,8 +62,7 @@ def run_program(entry: nodes.Module, project: Project, target: Version, reached:
     machine.without_caller = True
     EntryPoints(machine, reached or Reached()).run()
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_table.contexts()]
-    for event in loops:
-        event.loop.settle()
+    decide(machine.loop_table.outermost)
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     asks = any(map(asks_for_xla, machine.events))
     return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors, asks)

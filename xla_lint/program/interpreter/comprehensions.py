@@ -116,10 +116,10 @@ def turn_of(machine: Machine, comprehension: nodes.NodeNG, loader: Value) -> Ite
     """Stand inside the loop that a comprehension over a loader is."""
     loop = machine.loop_of(comprehension)
     note_loaders(loop, loader)
-    loop.turn += 1
+    loop.begin_turn()
     outer, machine.here.cut = machine.here.cut, Cut.NEVER
     with machine.inside(loop):
         yield loop
     if machine.at.state is not None:
-        loop.cut = machine.here.cut
+        loop.end_turn(machine.here.cut)
         machine.here.cut = max(outer, loop.cut)

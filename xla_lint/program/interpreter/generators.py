@@ -44,10 +44,7 @@ def feed(machine: Machine) -> None:
     consumer, loops = machine.at.frame.consumer, machine.at.loops
     if consumer is not None and consumer in loops:
         for loop in loops[loops.index(consumer) + 1 :]:
-            loop.feeds = consumer
-            if loop not in consumer.fed_by:
-                consumer.fed_by.append(loop)
-            consumer.loader = consumer.loader or loop.loader
+            loop.feed(consumer)
 
 
 @iterating(Generator)

@@ -82,7 +82,7 @@ def iterate_stream(machine: Machine, value: Stream, loop: Loop | None, node: nod
 def iterate_loader(machine: Machine, value: Loader, loop: Loop | None, node: nodes.NodeNG) -> Value:
     if not value.wrapped:
         return value.element
-    if loop is not None and loop.cut.value >= 0 and machine.at.loops and machine.at.loops[-1] is loop:
+    if loop is not None and machine.at.loops and machine.at.loops[-1] is loop:
         machine.barrier(node, "next()", silent=True)
     return value.element
 

@@ -71,6 +71,8 @@ def read_tensors(
         what = source_of(subject if subject is not None else node)
         on_every_path = len(state.epochs) == 1 or not pending
         machine.emit(Read(node, machine.context, how, what, spelled, tensor, pending, on_every_path, logger, level))
+        if pending and logger is None and machine.loop is not None and not machine.is_conditional:
+            machine.loop.note_fetch()
         if materialises and logger is None and pending:
             state.materialised |= {tensor.root or tensor}
         if how is not How.FORMAT:

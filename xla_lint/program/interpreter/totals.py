@@ -25,7 +25,6 @@ from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.state import State
     from xla_lint.program.machine.machine import Machine
 
 
@@ -84,14 +83,13 @@ def stored_since(machine: Machine, mark: int) -> list[tuple[Value, Value]]:
     return pairs
 
 
-def look_for_growth(machine: Machine, loop: Loop, pairs: list[tuple[Value, Value]], end: State) -> None:
+def look_for_growth(machine: Machine, loop: Loop, pairs: list[tuple[Value, Value]]) -> None:
     """Find what comes round again with a concatenation or a running total of this turn in it.
 
     `pairs` are the values before and after the turn of what it changed.
     """
     for old, new in pairs:
         olds = list(tensors_in(old))
-        loop.carries |= any(t.place is Location.DEVICE and t.recorded_in in end.epochs for t in tensors_in(new))
         for tensor in tensors_in(new):
             for site in tensor.sites:
                 if site in machine.growth.concatenations:

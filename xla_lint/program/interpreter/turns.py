@@ -18,6 +18,7 @@ from xla_lint.program.domain.values import (
     Choice,
     Instance,
     Loader,
+    Location,
     Mapping,
     Number,
     Sequence,
@@ -26,6 +27,7 @@ from xla_lint.program.domain.values import (
     Text,
     join_all,
     options,
+    tensors_in,
 )
 from xla_lint.program.interpreter.branches import test_of
 from xla_lint.program.interpreter.conditions import narrow
@@ -33,6 +35,7 @@ from xla_lint.program.interpreter.totals import look_for_growth, stored_since
 from xla_lint.program.interpreter.truth import truth_of_number
 from xla_lint.program.machine.meanings import statement
 from xla_lint.program.syntax.loop_bodies import attributes_set, counts_of
+from xla_lint.program.syntax.takeover import taken_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +116,7 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
         start = before.fork()
         start.cut, start.phase = Cut.NEVER, None
         machine.at.state = start
-        loop.turn += 1
+        loop.begin_turn()
         exits.breaks.clear()
         exits.continues.clear()
         mark = machine.heap.mark()
@@ -123,11 +126,13 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
             end = meet_all([machine.at.state, *exits.continues])
             if end is None:
                 break
-            loop.cut = end.cut
-            pairs = [(before.env[name], end.env[name]) for name in changes(before.env, end.env)[0]]
-            pairs += stored_since(machine, mark)
+            loop.end_turn(end.cut)
+            names, stored = changes(before.env, end.env)[0], stored_since(machine, mark)
+            pairs = [*((before.env[name], end.env[name]) for name in names), *stored]
             again = carries(machine, pairs, mark)
-            look_for_growth(machine, loop, pairs, end)
+            if not loop.carries and leaves_pending(machine, node, end, names, [new for _, new in stored]):
+                loop.note_carried()
+            look_for_growth(machine, loop, pairs)
         if not again or turn == most - 1:
             break
         round_again = end.fork()
@@ -137,7 +142,7 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
         machine.at.state = end
         machine.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
     if loop.parent is not None and loop.opaque:
-        loop.parent.opaque = True
+        loop.parent.note_opaque()
     machine.at.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
     if machine.at.state is None:
         return
@@ -178,6 +183,21 @@ def slots_of(holder: Value) -> dict[str, Value]:
     if isinstance(holder, Instance):
         return holder.attributes
     return holder.entries if isinstance(holder, Mapping) else {}
+
+
+def leaves_pending(
+    machine: Machine, node: nodes.For | nodes.While, end: State, names: list[str], stored: list[Value]
+) -> bool:
+    """Whether the next turn needs what this one recorded: in a name that it reads, or in a shared object."""
+    if any(is_open(value, end) for value in stored):
+        return True
+    pending = [name for name in names if is_open(end.env[name], end)]
+    return bool(pending) and not taken_over(node, machine.index).isdisjoint(pending)
+
+
+def is_open(value: Value, state: State) -> bool:
+    """Whether something on the device that no barrier has cut off yet is part of a value."""
+    return any(t.place is Location.DEVICE and t.recorded_in in state.epochs for t in tensors_in(value))
 
 
 def carries(machine: Machine, pairs: list[tuple[Value, Value]], mark: int) -> bool:

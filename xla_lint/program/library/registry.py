@@ -185,7 +185,7 @@ def iterate_library(machine: Machine, value: Instance, loop: Loop | None, node: 
     if value.model:
         return Instance(None, "torch.nn.Module", place=value.place, model=True, certain=False)
     if loop is not None and not is_foreign(value.library):
-        loop.opaque = True
+        loop.note_opaque()
     return UNKNOWN
 
 

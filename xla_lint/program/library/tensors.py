@@ -248,7 +248,7 @@ def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) ->
     if place is Location.DEVICE:
         certain = receiver.certain and not (isinstance(target, Device) and not target.certain)
         if machine.loops and receiver.place is not Location.DEVICE and receiver.made is None:
-            machine.loops[-1].moved = True
+            machine.loops[-1].note_move()
             want_on_device(machine, receiver)
         return receiver.like(
             place=Location.DEVICE, recorded_in=MATERIALISED, certain=certain, kind=kind, made=None, parts=NO_PARTS

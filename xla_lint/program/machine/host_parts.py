@@ -20,18 +20,18 @@ def use_on_host(machine: Machine, tensor: Tensor, *, chooses: bool = False) -> N
         return
     loop = machine.loops[depth - 1]
     if chooses or any(part.whole for part in parts):
-        loop.chosen = True
+        loop.note_host_choice()
     elif FETCHED in tensor.parts:
-        loop.wanted |= parts
+        loop.note_device_use(parts)
     elif not any(c.condition is Condition.PERIODIC and c.depth >= depth for c in machine.here.path_condition):
-        loop.used |= parts
+        loop.note_host_use(parts)
 
 
 def want_on_device(machine: Machine, tensor: Tensor) -> None:
     """Note that parts of a plain loader's batch are moved to the device."""
     depth = depth_of_loader(machine)
     if depth:
-        machine.loops[depth - 1].wanted |= tensor.parts
+        machine.loops[depth - 1].note_device_use(tensor.parts)
 
 
 def depth_of_loader(machine: Machine) -> int:

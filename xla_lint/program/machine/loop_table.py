@@ -21,6 +21,8 @@ class LoopTable:
 
     def __init__(self) -> None:
         self._loops: dict[tuple[Any, ...], Loop] = {}
+        self.outermost: list[Loop] = []
+        """The loops that no other one is around, those that an error ended among them."""
         self._stacks: dict[Loop, tuple[CallSite, ...]] = {}
 
     def loop(self, node: nodes.NodeNG, function: str, at: Position, form: Form = Form.LOOP) -> Loop:
@@ -31,8 +33,8 @@ class LoopTable:
         if loop is None:
             loop = self._loops[key] = Loop(node, form, function, parent)
             self._stacks[loop] = at.calls
-            if parent is not None:
-                parent.children.append(loop)
+            if parent is None:
+                self.outermost.append(loop)
         return loop
 
     def contexts(self) -> Iterator[tuple[Loop, Context]]:

@@ -161,7 +161,7 @@ class Machine(ABC):
             item: Value = handler(self, value, loop, node)
             return item
         if loop is not None:
-            loop.opaque = True
+            loop.note_opaque()
         return UNKNOWN
 
     # What more handlers ask of each other.
@@ -378,9 +378,9 @@ class Machine(ABC):
         at = self.at
         name = at.frame.function.name if at.frame.function is not None else ""
         loop = self.loop_table.loop(node, name, at)
-        loop.in_forward = at.in_forward
-        loop.certain = not self.without_caller
-        loop.anchored = loop.certain or not self.here.grad
+        state, depth = self.here, len(at.loops)
+        periodic = any(c.condition is Condition.PERIODIC and c.depth >= depth for c in state.path_condition)
+        loop.stand(in_forward=at.in_forward, periodic=periodic, certain=not self.without_caller, grad=state.grad)
         return loop
 
     # What happens.
@@ -398,7 +398,7 @@ class Machine(ABC):
         state.work = True
         self.operations += 1
         if at.loops:
-            at.loops[-1].computes = True
+            at.loops[-1].note_operation()
         return Tensor(place, max(state.epochs), line, home=at.frame.module, **properties)
 
     def derived(self, node: nodes.NodeNG, values: Iterable[Value], **properties: Any) -> Tensor:
@@ -423,6 +423,12 @@ class Machine(ABC):
         state = self.here
         return tensor.recorded_in in state.epochs and (tensor.root or tensor) not in state.materialised
 
+    @property
+    def is_conditional(self) -> bool:
+        """Whether a test inside the innermost loop decides that the program comes here."""
+        depth = len(self.at.loops)
+        return any(constraint.depth >= depth for constraint in self.here.path_condition) or depth in self.at.tests
+
     def new_epoch(self) -> int:
         """A graph epoch that begins here."""
         self._epochs += 1
@@ -436,11 +442,9 @@ class Machine(ABC):
             self.emit(Barrier(node, self.context, spelled, not state.work))
         for depth, loop in enumerate(at.loops, 1):
             inner = {c.condition for c in state.path_condition if c.depth >= depth} - {Condition.SETTING}
-            if all(site.node is not node for site in loop.cuts):
-                conditional = bool(inner) or any(test >= depth for test in at.tests)
-                loop.cuts.append(CutSite(node, Condition.PERIODIC in inner, conditional, spelled))
-        if at.loops:
-            at.loops[-1].own_cut = True
+            conditional = bool(inner) or any(test >= depth for test in at.tests)
+            site = CutSite(node, Condition.PERIODIC in inner, conditional, spelled)
+            loop.pass_barrier(site, directly=depth == len(at.loops))
         state.epochs = frozenset({self.new_epoch()})
         state.cut = Cut.ALWAYS
         state.materialised = frozenset()
@@ -457,7 +461,7 @@ class Machine(ABC):
         """A model on the device is called."""
         self.emit(Forward(node, self.context, model, model.place, model.prepared))
         if self.loop is not None:
-            self.loop.model = True
+            self.loop.note_model()
         if self.here.grad and self.here.phase is None:
             self.here.phase = Phase("forward", self.loop)
 
@@ -466,7 +470,7 @@ class Machine(ABC):
         state = self.here
         self.tensor(node, Location.DEVICE)
         if self.loop is not None:
-            self.loop.backward = True
+            self.loop.note_backward()
         self._report_split(node, "forward")
         state.phase = Phase("backward", self.loop)
         state.gradients = Gradients(computed=True, placed=True)
@@ -477,7 +481,7 @@ class Machine(ABC):
             return
         self.tensor(node, Location.DEVICE)
         if self.loop is not None:
-            self.loop.optimizer = True
+            self.loop.note_optimizer_step()
         self._report_split(node, "backward")
         self.here.phase = None
 
@@ -497,7 +501,7 @@ class Machine(ABC):
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
         at = self.at
         if at.loops:
-            at.loops[-1].opaque = True
+            at.loops[-1].note_opaque()
         if at.state is not None:
             at.state.work = True
             if at.state.gradients.computed:

@@ -35,10 +35,13 @@ class Index:
         """The functions whose own body yields."""
         self.looping: set[nodes.NodeNG] = set()
         """The functions that hold a loop, in themselves or in a function inside."""
+        self.taken_over: dict[nodes.NodeNG, set[str]] = {}
+        """By loop, as far as it was asked: the names that a turn may take over from the turn before."""
         self.flags: set[str] = set()
         """The names and attributes that a test asks to know whether the program runs on XLA."""
         self.asks_for_xla = False
         """True where a call asks for `accelerator="tpu"` or `strategy="xla"`."""
+        self._read_from_inside: dict[nodes.NodeNG, dict[str, list[nodes.Name]]] = {}
         self._bound: dict[str, set[str]] = {}
         self._aliases: list[tuple[str, str]] = []
         self._named: dict[str, str] = {}
@@ -166,6 +169,17 @@ class Index:
         """Whether a function holds a loop."""
         return any(part in self.looping for part in self._parts(function))
 
+    def read_from_inside(self, scope: nodes.NodeNG) -> dict[str, list[nodes.Name]]:
+        """The names that functions and classes inside a scope read and do not bind themselves, and where."""
+        found = self._read_from_inside.get(scope)
+        if found is None:
+            found = self._read_from_inside[scope] = defaultdict(list)
+            for part in self._inner.get(scope, ()):
+                for name in part.nodes_of_class(nodes.Name):
+                    if not is_local(name, scope):
+                        found[name.name].append(name)
+        return found
+
     def counted(self, cls: nodes.NodeNG) -> frozenset[str]:
         """The attributes that a class's methods count up or down."""
         return frozenset(name for part in self._parts(cls) for name in self._counted.get(part, ()))
@@ -175,6 +189,16 @@ class Index:
         for part in parts:
             parts.extend(self._inner.get(part, ()))
         return parts
+
+
+def is_local(name: nodes.Name, around: nodes.NodeNG) -> bool:
+    """Whether a name belongs to a function or a comprehension inside a scope."""
+    scope = name.scope()
+    while scope is not around and scope.parent is not None:
+        if name.name in scope.locals:
+            return True
+        scope = scope.parent.scope()
+    return False
 
 
 def last_name(node: nodes.NodeNG) -> str:

@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def compiles_again(event: Changing) -> bool:
-    """True where the number changes between steps that are graphs of their own."""
-    return any(loop.changes_graphs and loop in event.number.loops for loop in event.context.loops)
+    """True where the number changes between steps that each execute a graph."""
+    return any(loop.executes and loop in event.number.loops for loop in event.context.loops)

@@ -50,5 +50,5 @@ class GrowingTensor(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report growth from one graph to the next."""
-        if isinstance(event, Growing) and event.loop.changes_graphs:
+        if isinstance(event, Growing) and event.loop.executes:
             yield self.finding(event.node, confidence(event.context), what=event.what, where=where(event.context))
