@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,8 @@ class Frame:
     """The loop that iterates this generator."""
     exits: list[Exits] = field(default_factory=list)
     """How the bodies of the loops around were left so far, the innermost loop's last."""
+    bodies: Counter[nodes.NodeNG] = field(default_factory=Counter)
+    """How often the body of each `with` statement was run at a `yield` of its context manager."""
     defining: Class | None = None
     """The class whose body runs in it."""
     outside: dict[str, Frame] = field(default_factory=dict)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
 
+MOST_BODIES = 16
+"""From so many runs of one body on, it is run at the first `yield` of its context manager alone."""
+
 
 @statement(nodes.With, nodes.AsyncWith)
 def with_(machine: Machine, node: nodes.With) -> None:
@@ -67,6 +70,9 @@ def enter_generator(machine: Machine, manager: Generator, body: Callable[[Value]
     ended: list[State | None] = []
 
     def on_yield(value: Value) -> None:
+        if ended and outer.frame.bodies[node] >= MOST_BODIES:
+            return
+        outer.frame.bodies[node] += 1
         inner = machine.at
         outer_state.take_course(machine.here)
         machine.at = replace(inner, frame=outer.frame, state=outer_state, calls=outer.calls, active=outer.active)

@@ -8,6 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.values import NONE, UNKNOWN, Generator, join_all
 from xla_lint.program.interpreter.functions import site
+from xla_lint.program.machine.limits import Limit
 from xla_lint.program.machine.meanings import expression, iterating
 from xla_lint.program.machine.memo import rebased
 
@@ -50,7 +51,11 @@ def feed(machine: Machine) -> None:
 @iterating(Generator)
 def iterate_generator(machine: Machine, value: Generator, loop: Loop | None, node: nodes.NodeNG) -> Value:
     """Run a generator's body; each item that it yields is pending where it was recorded in the epoch of its `yield`."""
-    if value.function.node in machine.at.active or machine.limits.exhausted(node):
+    function, limits = value.function, machine.limits
+    if function.node in machine.at.active or limits.exhausted(node):
+        return machine.unknown_path()
+    if machine.memo.exhausted(machine, function):
+        limits.give_up(Limit.RUNS, function.node)
         return machine.unknown_path()
     _, frame = machine.activate(value.function, dict(value.bound), site(machine, value.function, node), consumer=loop)
     return join_all(as_yielded(machine, value, epochs) for value, epochs in frame.yields)
