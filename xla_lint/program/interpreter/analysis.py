@@ -29,11 +29,10 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.interpreter.flow import Flow
 from xla_lint.program.interpreter.internal_errors import Boundary, Contained
+from xla_lint.program.library.devices import DEVICES, is_device
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
-from xla_lint.program.library.registry import is_device
-from xla_lint.program.library.xla import DEVICES
 from xla_lint.program.machine.machine import CONSTRUCTORS, MODULE
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, of_xla, runs_on_xla

@@ -28,7 +28,7 @@ from xla_lint.program.domain.objects import (
     model_on_device,
     resolved,
 )
-from xla_lint.program.domain.ranks import attribute_of, limits_to_one
+from xla_lint.program.domain.ranks import limits_to_one
 from xla_lint.program.domain.state import Frame, State, meet_all
 from xla_lint.program.domain.values import (
     DEVICE_TYPES,
@@ -68,8 +68,8 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.interpreter.expressions import Expressions
 from xla_lint.program.interpreter.internal_errors import Boundary
 from xla_lint.program.interpreter.memo import Memo, rebased
-from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
-from xla_lint.program.library.optimizers import gradient_of, groups_of, is_optimizer
+from xla_lint.program.library.dispatch import attribute_of, call_library, call_method, enter_library, iterate_library
+from xla_lint.program.library.optimizers import gradient_of
 from xla_lint.program.machine.machine import MOST_CALLS, Arguments
 from xla_lint.program.syntax.names import canonical
 
@@ -77,9 +77,6 @@ if TYPE_CHECKING:
     from xla_lint.program.project.project import Project
     from xla_lint.program.project.scope import Version
 
-PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
-"""The tensors that layers of `torch.nn` keep under these names."""
-CONFIGURATIONS = frozenset({"config", "generation_config"})
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 DATACLASSES = frozenset({"dataclasses.dataclass", "attr.s", "attrs.define", "attr.dataclass"})
 
@@ -542,19 +539,7 @@ class Calls(Expressions):
             return self._method_of(value, value.cls, member, node)
         if member is not None:
             return member
-        if value.model:
-            if name == "training":
-                return NUMBER
-            if name == "device":
-                return Device(value.place, value.certain)
-            if name in PARAMETERS and (value.cls is None or value.library):
-                return Tensor(value.place, certain=value.certain)
-            if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
-                value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
-                return value.attributes[name]
-        if name == "param_groups" and is_optimizer(value) and value.place is Location.DEVICE:
-            return groups_of(value)
-        known = attribute_of(value.library, name)
+        known = attribute_of(self, value, name, node)
         if known is not None:
             return known
         getter = self.member(value.cls, "__getattr__")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.ranks import environment_value
 from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Sequence, Tensor, Value, options
+from xla_lint.program.library.devices import XM
 from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Arguments, Machine
 
-XM = "torch_xla.core.xla_model."
 DIST = "torch.distributed."
 SHARING = frozenset({"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "collective_broadcast"})
 """The collectives after which every replica holds the same values."""

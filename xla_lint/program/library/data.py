@@ -30,8 +30,9 @@ from xla_lint.program.domain.values import (
     join_all,
     options,
 )
-from xla_lint.program.library.builtin import bar_method, length
-from xla_lint.program.library.registry import function, methods_of, objects
+from xla_lint.program.library.iterables import length
+from xla_lint.program.library.progress import bar_method
+from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.machine import Arguments
 
 if TYPE_CHECKING:
@@ -208,10 +209,9 @@ def wrap_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return join_all(wrapped)
 
 
-@methods_of(Loader)
-def loader_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods(Loader)
+def loader_method(machine: Machine, receiver: Loader, name: str, arguments: Arguments) -> Value | None:
     """`per_device_loader` gives the wrapped loader; progress bars around loaders are seen through."""
-    assert isinstance(receiver, Loader)
     if name == "per_device_loader":
         return receiver
     if name == "__iter__":
@@ -221,10 +221,9 @@ def loader_method(machine: Machine, receiver: Value, name: str, arguments: Argum
     return NONE if name == "close" else UNKNOWN
 
 
-@objects("torch.utils.data.")
-def dataset_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods("torch.utils.data.")
+def dataset_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Constructors of the library's datasets, inherited or not; their methods are host work."""
-    assert isinstance(receiver, Instance)
     if name == "__init__" and receiver.library == "torch.utils.data.TensorDataset":
         fill_tensor_dataset(receiver, arguments)
     return UNKNOWN if name != "__init__" else NONE

@@ -9,7 +9,7 @@ from astroid import nodes
 from xla_lint.knowledge import lowering
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Number, Text
-from xla_lint.program.library.registry import is_device
+from xla_lint.program.library.devices import is_device
 from xla_lint.rules.arguments import device_tensor, device_tensors
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Choice, Instance, Location, Sequence, Tensor, options
-from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.library.optimizers import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.entry import committed

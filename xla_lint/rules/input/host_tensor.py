@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import LibraryCall, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Location, Tensor
-from xla_lint.program.library.registry import place_named
+from xla_lint.program.library.devices import place_named
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import where
 

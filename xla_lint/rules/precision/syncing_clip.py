@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Location
-from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.library.optimizers import parameters_place
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall, OptimizerStep
 from xla_lint.program.domain.values import Location
-from xla_lint.program.library.networks import parameters_place
+from xla_lint.program.library.optimizers import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.wording import lines
