@@ -41,7 +41,7 @@ def data_number(machine: Machine, value: Value) -> Number:
 
 @function("builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.round")
 def convert(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A conversion to a Python number reads a tensor; `round` keeps it one."""
+    """A conversion to a Python number reads a tensor; `round` does not."""
     value = arguments.get(0)
     if value is None:
         return NUMBER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
-from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Number, Trait, Value
+from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Number, Sequence, Trait, Value, tensors_in
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import function, methods
 
@@ -18,6 +18,13 @@ DRAWS = frozenset(
     "random randint uniform choice randrange gauss normal rand integers binomial beta getrandbits random_sample "
     "choices sample triangular standard_normal poisson exponential randn".split()
 )
+
+
+@function("math.prod")
+def product(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A product of tensors is a tensor; nothing is read."""
+    values = arguments.get(0) or UNKNOWN
+    return machine.derived(arguments.node, [values]) if next(tensors_in(values), None) is not None else NUMBER
 
 
 @function("math.")
@@ -39,8 +46,8 @@ def clock(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def draw(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A random number drawn on the host, or the generator that draws it."""
     last = dotted.rpartition(".")[2]
-    if last in ("choice", "choices", "sample"):
-        return drawn_item(machine, arguments)
+    if last == "choice" or (dotted.startswith("random.") and last in ("choices", "sample")):
+        return drawn_item(machine, last, arguments)
     if last in ("Random", "SystemRandom", "default_rng", "RandomState", "Generator"):
         return Instance(None, "random.Random")
     return drawn(machine) if last in DRAWS else UNKNOWN
@@ -51,18 +58,22 @@ def drawn(machine: Machine) -> Number:
     return Number(None, frozenset(machine.loops), RANDOM.traits)
 
 
-def drawn_item(machine: Machine, arguments: Arguments) -> Value:
-    """An item drawn from a collection: a number that changes, or any other value that is as good as the next."""
+def drawn_item(machine: Machine, name: str, arguments: Arguments) -> Value:
+    """An item drawn from a collection: a number that changes, or any other value that is as good as the next.
+
+    `choices` and `sample` give a list of them.
+    """
     source = arguments.get(0)
     item = machine.iterate(source, None, arguments.node) if source is not None else UNKNOWN
-    return drawn(machine) if item is UNKNOWN or isinstance(item, Number) else item
+    item = drawn(machine) if item is UNKNOWN or isinstance(item, Number) else item
+    return item if name == "choice" else Sequence(None, item)
 
 
 @methods("random.Random")
 def draw_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A number drawn from a generator object."""
     if name in ("choice", "choices", "sample"):
-        return drawn_item(machine, arguments)
+        return drawn_item(machine, name, arguments)
     return drawn(machine) if name in DRAWS else UNKNOWN
 
 
@@ -73,11 +84,11 @@ def array(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return NUMBER if dotted.rpartition(".")[2] in ("mean", "sum", "sqrt", "log", "exp", "ceil", "prod") else UNKNOWN
 
 
-@function("statistics.")
+@function(*(f"statistics.{name}" for name in ("fmean", "geometric_mean", "median", "median_low", "median_high")))
 def statistic(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """Statistics read tensors."""
+    """What compares tensors or converts them to floats reads them; `mean` and the rest refuse them (Python 3.11)."""
     for value in arguments.positional[:1]:
-        machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()", materialises=True)
+        machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()")
     return NUMBER
 
 

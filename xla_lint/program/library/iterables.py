@@ -9,6 +9,7 @@ from xla_lint.program.domain.events import How
 from xla_lint.program.domain.objects import differs_between_replicas, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
+    NONE,
     NUMBER,
     UNKNOWN,
     Function,
@@ -117,7 +118,8 @@ def apply(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if len(arguments.positional) < 2:
         return UNKNOWN
     items = [machine.iterate(value, None, arguments.node) for value in arguments.positional[1:]]
-    result = machine.call(arguments.positional[0], Arguments(arguments.node, items))
+    function_ = arguments.positional[0]
+    result = items[0] if function_ is NONE else machine.call(function_, Arguments(arguments.node, items))
     if dotted == "builtins.filter":
         machine.read(arguments.node, None, result, How.BRANCH, "filter")
         return Stream(items[0])

@@ -34,7 +34,7 @@ def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return NONE
 
 
-@function("pickle.dump", "pickle.dumps", "json.dumps", "json.dump")
+@function("pickle.dump", "pickle.dumps")
 def serialise(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What is written is fetched."""
     for value in arguments.positional[:1]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 @methods(SCHEDULES)
+@methods("torch.optim.swa_utils.SWALR")
 def schedule_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Methods of a schedule."""
     if name == "step":

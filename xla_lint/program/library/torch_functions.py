@@ -97,7 +97,7 @@ def compute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             return concatenate(machine, name, arguments)
         if name == "stack":
             return _stack(machine, arguments)
-        if name in ("numel", "result_type", "typename"):
+        if name in ("numel", "result_type", "typename", "is_same_size"):
             return NUMBER
         if name == "where" and len(arguments.positional) + len(arguments.keywords) < 2:
             operation(machine, "where", [arguments.get(0) or UNKNOWN], arguments)

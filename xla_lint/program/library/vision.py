@@ -19,7 +19,7 @@ QUESTIONS = frozenset({"list_models", "get_weight", "get_model_weights", "get_mo
 
 @function("torchvision.models.", "timm.create_model")
 def build(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A model of torchvision or timm, on the host."""
+    """A model of torchvision or timm."""
     if "_Weights" in dotted or dotted.rpartition(".")[2] in QUESTIONS:
         return UNKNOWN
     return Instance(None, VISION, model=True, node=arguments.node)
