@@ -16,7 +16,7 @@ CASES = {
                 probe.value(self.global_rank)  # is: number rank
                 probe.value(self.trainer.is_global_zero)  # is: number rank
                 probe.value(self.trainer.max_epochs)  # is: Method
-                probe.value(self.device)  # is: some named
+                probe.value(self.device)  # is: device named
                 loss = self(batch).mean()
                 probe.value(self.log("loss", loss))  # is: None
                 self.log("loss", loss, prog_bar=True)  # expect: xla-print-tensor
@@ -24,7 +24,7 @@ CASES = {
                 probe.value(self.manual_backward(loss))  # is: None
                 probe.value(self.save_hyperparameters())  # is: None
                 for parameter in self.parameters():
-                    probe.value(parameter)  # is: some tensor
+                    probe.value(parameter)  # is: device tensor
                 return loss
             def other(self, batch):
                 probe.value(batch)  # is: unknown

@@ -9,16 +9,17 @@ from tests.library.cases import verify
 CASES = {
     "what is built": """
         import transformers
-        from transformers import AutoConfig, AutoModel, AutoTokenizer, BertForMaskedLM, BertTokenizer, get_linear_schedule_with_warmup
+        from transformers import AutoConfig, AutoModel, AutoTokenizer, BertForMaskedLM, BertTokenizer
         probe.value(AutoModel.from_pretrained("bert"))  # is: some model PreTrainedModel
         probe.value(BertForMaskedLM(3))  # is: some model PreTrainedModel
         probe.value(AutoConfig.from_pretrained("bert"))  # is: PretrainedConfig
         probe.value(AutoTokenizer.from_pretrained("bert"))  # is: PreTrainedTokenizer
         probe.value(BertTokenizer("vocabulary"))  # is: PreTrainedTokenizer
-        probe.value(get_linear_schedule_with_warmup(optimizer, 1, 2))  # is: LambdaLR
+        probe.value(transformers.get_linear_schedule_with_warmup(optimizer, 1, 2))  # is: LambdaLR
         probe.value(transformers.utils.is_torch_xla_available())  # is: True
         probe.value(transformers.is_torch_xla_available())  # is: True
-        probe.value(transformers.Adafactor(model.parameters()))  # is: Adafactor
+        fast = transformers.Adafactor(model.parameters())  # expect: xla-syncing-optimizer
+        probe.value(fast)  # is: Adafactor
         probe.value(transformers.default_data_collator([h]))  # is: unknown
         probe.value(transformers.set_seed(3))  # is: unknown
         probe.value(transformers.DataCollatorForLanguageModeling(3))  # is: DataCollatorForLanguageModeling
@@ -58,6 +59,16 @@ CASES = {
                 probe.value(args.local_rank)  # is: number rank
         trainer = Mine(model, callbacks=[Watch()])
         probe.value(trainer.train())  # is: unknown
+    """,
+    "a model of the project": """
+        from transformers import BertModel
+        class Mine(BertModel):
+            pass
+        net = Mine(3)
+        probe.value(net.to(device))  # is: device model BertModel
+        probe.value(net.config)  # is: PretrainedConfig
+        probe.value(net(t))  # is: device output
+        probe.value(net.generate(t, max_new_tokens=3))  # is: device tensor
     """,
     "what is generated": """
         from transformers import AutoModelForCausalLM

@@ -261,6 +261,8 @@ def build_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
                 for size in counts
             ]
         )
+    if not last[:1].isupper():
+        return UNKNOWN
     made = Instance(None, dotted, node=arguments.node)
     if last == "TensorDataset":
         fill_tensor_dataset(made, arguments)
@@ -274,8 +276,6 @@ def build_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         made.attributes["shuffle"] = shuffle
     if last != "TensorDataset":
         made.attributes["*arguments"] = Sequence(arguments.values())
-    if last == "default_collate":
-        return UNKNOWN
     return made
 
 

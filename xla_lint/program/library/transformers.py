@@ -65,16 +65,18 @@ def tokenizer_method(machine: Machine, receiver: Instance, name: str, arguments:
     return TEXT if "decode" in name else UNKNOWN
 
 
-@methods(MODEL, "generate")
+@methods("transformers.", "generate")
 def generate(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Tokens, where the model is."""
+    if not receiver.model:
+        return None
     return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, certain=receiver.certain)
 
 
 @methods("transformers.")
 def transformers_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Methods of the library's other objects; of a model, nothing that is not any model's."""
-    if receiver.library == MODEL:
+    if receiver.model:
         return None
     if name == "__init__":
         return NONE
@@ -84,13 +86,9 @@ def transformers_method(machine: Machine, receiver: Instance, name: str, argumen
     return UNKNOWN
 
 
-@attributes(MODEL)
-def model_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+def configuration(model: Instance, name: str) -> Value:
     """A model's configuration, the same one each time."""
-    if name not in CONFIGURATIONS:
-        return None
-    receiver.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=receiver.node)
-    return receiver.attributes[name]
+    return model.attributes.setdefault(name, Instance(None, "transformers.PretrainedConfig", node=model.node))
 
 
 @attributes("transformers.TrainerState")
@@ -106,8 +104,10 @@ def argument_attribute(machine: Machine, receiver: Instance, name: str, node: no
 
 
 @attributes("transformers.", "optimum.neuron.")
-def trainer_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A trainer holds its arguments and its state."""
+def attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+    """A model holds its configuration, a trainer its arguments and its state."""
+    if receiver.model:
+        return configuration(receiver, name) if name in CONFIGURATIONS else None
     held = {"args": training_arguments, "state": progress}.get(name)
     return held() if held is not None and receiver.library.endswith("Trainer") else None
 
