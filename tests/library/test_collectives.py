@@ -11,7 +11,7 @@ CASES = {
         import torch.distributed as dist
         probe.value(xm.all_reduce("sum", t))  # is: device tensor
         probe.value(xm.all_gather(t))  # is: device tensor
-        probe.value(xm.all_reduce("sum", [t]))  # is: None
+        probe.value(xm.all_reduce("sum", [t]))  # is: [device tensor of 3]
         probe.value(dist.all_reduce(t))  # is: None
         probe.value(dist.broadcast(tensor=t, src=0))  # is: None
         probe.value(dist.barrier())  # is: None

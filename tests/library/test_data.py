@@ -18,7 +18,7 @@ CASES = {
         for batch in MpDeviceLoader(DataLoader(Rows(), batch_size=2, drop_last=True), device):
             probe.value(batch)  # is: {x: device tensor, y: device tensor}
         for batch in DataLoader([(torch.ones(4), 1)] * 3):
-            probe.value(batch)  # is: (host tensor, host tensor)
+            probe.value(batch)  # is: [host tensor, host tensor]
         for batch in DataLoader(probe.rows()):
             probe.value(batch)  # is: host output
         for batch in DataLoader(Rows() if probe.other() else [torch.ones(4)]):
@@ -54,13 +54,13 @@ CASES = {
         table = TensorDataset(torch.ones(6, 2), torch.ones(6))
         probe.value(len(table))  # is: 6
         for batch in DataLoader(table):
-            probe.value(batch)  # is: (host tensor, host tensor)
+            probe.value(batch)  # is: [host tensor, host tensor]
         first, second = random_split(table, [4, 2])
         probe.value(len(first))  # is: 4
         for batch in DataLoader(second):
-            probe.value(batch)  # is: (host tensor, host tensor)
+            probe.value(batch)  # is: [host tensor, host tensor]
         for batch in DataLoader(Subset(table, [1, 2])):
-            probe.value(batch)  # is: (host tensor, host tensor)
+            probe.value(batch)  # is: [host tensor, host tensor]
         probe.value(len(torchvision.datasets.MNIST("data", train=False)))  # is: 10000
         probe.value(len(torchvision.datasets.MNIST("data")))  # is: 60000
         probe.value(len(torchvision.datasets.MNIST("data", probe.other())))  # is: number

@@ -7,5 +7,11 @@ One module a library, or a part of one. Every module of this package is imported
 import pkgutil
 from importlib import import_module
 
-for _module in pkgutil.iter_modules(__path__, __name__ + "."):
-    import_module(_module.name)
+
+def load() -> None:
+    """Import every module of the package: it registers what it knows."""
+    for module in pkgutil.iter_modules(__path__, __name__ + "."):
+        import_module(module.name)
+
+
+load()

@@ -32,7 +32,7 @@ ON_HOST = (
 
 @function(*(XM + name for name in IN_GRAPH))
 def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A collective inside the graph: it returns its result, or changes a list of tensors in place."""
+    """A collective inside the graph: it returns its result, or a list of tensors changed in place."""
     last = dotted.rpartition(".")[2]
     machine.collective(arguments.node, f"xm.{last}")
     value = arguments.get(1 if "reduce" in last else 0) or UNKNOWN
@@ -40,7 +40,7 @@ def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         note_reduction(machine, value, arguments, "xm.all_reduce")
     if isinstance(value, Sequence):
         change_in_place(machine, value, last)
-        return NONE
+        return value
     return machine.derived(arguments.node, [value], collective=True, shared=last in SHARING)
 
 

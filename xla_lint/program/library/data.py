@@ -151,14 +151,14 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
 
 
 def on_host(value: Value, *, stacked: bool = False) -> Value:
-    """A batch as a loader yields it: tensors on the host."""
+    """A batch as a loader yields it: tensors on the host; `stacked`: rows of tuples become a list of columns."""
     if isinstance(value, Tensor):
         return value.like(place=Location.HOST, recorded_in=MATERIALISED, length=None, parts=frozenset({Part()}))
     if isinstance(value, Number) and stacked:
         return Tensor(Location.HOST, parts=frozenset({Part()}))
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
-        return Sequence(items, on_host(value.element, stacked=stacked), value.frozen)
+        return Sequence(items, on_host(value.element, stacked=stacked), value.frozen and not stacked)
     if isinstance(value, Mapping):
         return Mapping(
             {key: on_host(item, stacked=stacked) for key, item in value.entries.items()},
