@@ -12,6 +12,7 @@ CASES = {
         probe.value(xm.all_reduce("sum", t))  # is: device tensor
         probe.value(xm.all_gather(t))  # is: device tensor
         probe.value(xm.all_reduce("sum", [t]))  # is: [device tensor of 3]
+        probe.value(xm.reduce_scatter("sum", [t], 1.0, 0, 1))  # is: unknown
         probe.value(dist.all_reduce(t))  # is: None
         probe.value(dist.broadcast(tensor=t, src=0))  # is: None
         probe.value(dist.barrier())  # is: None

@@ -84,6 +84,30 @@ CASES = {
         probe.value(loader.close())  # is: None
         probe.value(loader.other())  # is: unknown
     """,
+    "batches as device loaders yield them": """
+        rows = [({"x": torch.ones(4), "n": 3, "note": "a"}, torch.ones(4) if probe.other() else 3)] * 4
+        for batch in MpDeviceLoader(DataLoader(rows, batch_size=2), device):
+            probe.value(batch[0]["x"])  # is: device tensor
+            probe.value(batch[0]["note"])  # is: 'a'
+            probe.value(batch[1])  # is: device tensor
+        def collate(rows):
+            held = {}
+            held[probe.key()] = torch.stack(rows)
+            return held
+        for batch in MpDeviceLoader(DataLoader([torch.ones(4)] * 4, collate_fn=collate), device):
+            probe.value(batch)  # is: {device tensor..}
+        def columns(rows):
+            return [torch.stack(row) for row in rows]
+        for batch in MpDeviceLoader(DataLoader([torch.ones(4)] * 4, collate_fn=columns), device):
+            probe.value(batch[0])  # is: device tensor
+    """,
+    "samplers": """
+        from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler, WeightedRandomSampler
+        probe.value(len(WeightedRandomSampler([0.5, 0.5], 6)))  # is: 6
+        probe.value(WeightedRandomSampler([0.5, 0.5], probe.other()))  # is: WeightedRandomSampler
+        probe.value(BatchSampler(RandomSampler(range(8)), 2, True))  # is: BatchSampler
+        probe.value(DistributedSampler([1, 2], 2, 0, shuffle=True).shuffle)  # is: True
+    """,
     "a loader under a progress bar is still the loader": """
         from tqdm import tqdm
         bar = tqdm(loader)

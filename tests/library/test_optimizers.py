@@ -23,6 +23,28 @@ CASES = {
         probe.value(optimizer.step(closure))  # is: device tensor
         probe.value(optimizer.step())  # is: None
     """,
+    "hooks of steps": """
+        def before(optimizer, args, kwargs):
+            print(optimizer.param_groups[0]["params"][0])  # expect: xla-late-read
+        def after(optimizer, args, kwargs):
+            probe.value(args)  # is: ()
+        optimizer.register_step_pre_hook(before)
+        optimizer.register_step_post_hook(after)
+        for x in loader:
+            update(x)
+    """,
+    "an optimizer that its model has left behind": """
+        net = nn.Linear(4, 4)
+        first = torch.optim.SGD(net.parameters(), lr=0.1)  # expect: xla-stale-optimizer
+        second = torch.optim.SGD([{"params": [p for n, p in net.named_parameters()]}])  # expect: xla-stale-optimizer
+        net.to(device)
+        for x in loader:
+            net(x).mean().backward()
+            first.step()
+            second.step()
+            first.zero_grad()
+            second.zero_grad()
+    """,
     "an optimizer of the project": """
         class Slow(torch.optim.SGD):
             pass

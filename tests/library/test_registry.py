@@ -29,7 +29,6 @@ from xla_lint.program.library.registry import (
     methods,
     names_of,
 )
-from xla_lint.program.machine.machine import Arguments, Machine
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import parse
 
@@ -52,11 +51,11 @@ def known() -> str:
     return str([len(table.handlers) for table in TABLES])
 
 
-def first(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+def first(*_: object) -> Value:
     return NONE
 
 
-def second(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+def second(*_: object) -> Value:
     return NONE
 
 
@@ -66,28 +65,19 @@ def test_two_handlers_for_one_name_are_an_error() -> None:
 
 
 def test_two_handlers_for_one_method_are_an_error() -> None:
-    @methods("test.Thing", "a", "b")
-    def one(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
-        return None
-
-    def other(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
-        return None
-
+    methods("test.Thing", "a", "b")(first)
     try:
-        methods("test.Thing", "a")(one)
+        methods("test.Thing", "a")(first)
         with pytest.raises(DuplicateHandlerError, match=r"test\.Thing b"):
-            methods("test.Thing", "b")(other)
+            methods("test.Thing", "b")(second)
     finally:
         METHODS.remove("test.Thing", "a")
         METHODS.remove("test.Thing", "b")
 
 
 def test_two_handlers_for_one_kind_of_value_are_an_error() -> None:
-    def other(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
-        return None
-
     with pytest.raises(DuplicateHandlerError, match="Sequence insert"):
-        methods(Sequence, "insert")(other)
+        methods(Sequence, "insert")(first)
 
 
 def test_the_longest_name_counts() -> None:
@@ -152,7 +142,7 @@ def test_modules_are_found_in_a_zip(tmp_path: Path) -> None:
 class TestWorkedExample:
     """The library model that CONTRIBUTING shows, taken from its text."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def shown(self) -> tuple[str, str]:
         text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         section = text.partition("## Add a library model in one file\n")[2].partition("\n## ")[0]

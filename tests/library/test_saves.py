@@ -29,6 +29,14 @@ CASES = {
         torch.save(optimizer.state_dict(), "optimizer.pt")  # expect: xla-torch-save
         torch.save(optimizer, "optimizer.pt")  # expect: xla-torch-save
         torch.save(model.parameters(), "model.pt")  # expect: xla-torch-save
+        class Holder:
+            def __init__(self):
+                self.rows, self.steps = t, 3
+        torch.save(Holder(), "holder.pt")  # expect: xla-torch-save
+        torch.save((None, [t]), "rows.pt")  # expect: xla-torch-save
+        torch.save(t if probe.other() else t + 1, "rows.pt")  # expect: xla-torch-save
+        torch.save(t if probe.other() else h, "rows.pt")
+        torch.save(probe.model().state_dict(), "model.pt")
     """,
 }
 

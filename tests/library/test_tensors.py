@@ -30,7 +30,23 @@ CASES = {
             copy.numpy()
             rows = (loss + 1).tolist()  # expect: xla-value-read
         probe.value(h.tolist())  # is: [number..]
-        probe.value(torch.rand(3).sum().item())  # is: number
+        probe.value(torch.rand(3).sum().item())  # is: number random
+    """,
+    "numbers drawn on the host": """
+        for x in loader:
+            if torch.rand(1).item() < 0.5:  # expect: xla-host-random
+                x = x * 2
+            update(x)
+    """,
+    "what may be a model is one by its use": """
+        net = probe.model().to(device)
+        sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+        probe.value(net(t))  # is: device output
+        def place(value):
+            value = value.to(device)
+            value.requires_grad_(False)
+            return value
+        probe.value(place(probe.other()))  # is: device output
     """,
     "arrays by force": """
         for x in loader:
@@ -93,7 +109,7 @@ CASES = {
     """,
     "random numbers drawn on the host": """
         keep = torch.rand(1)
-        probe.value(keep.item())  # is: number
+        probe.value(keep.item())  # is: number random
     """,
 }
 

@@ -40,7 +40,7 @@ def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         note_reduction(machine, value, arguments, "xm.all_reduce")
     if isinstance(value, Sequence):
         change_in_place(machine, value, last)
-        return value
+        return value if last == "all_reduce" else UNKNOWN
     return machine.derived(arguments.node, [value], collective=True, shared=last in SHARING)
 
 

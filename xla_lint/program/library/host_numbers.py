@@ -24,7 +24,7 @@ DRAWS = frozenset(
 def product(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A product of tensors is a tensor; nothing is read."""
     values = arguments.get(0) or UNKNOWN
-    return machine.derived(arguments.node, [values]) if next(tensors_in(values), None) is not None else NUMBER
+    return machine.derived(arguments.node, [values]) if any(True for _ in tensors_in(values)) else NUMBER
 
 
 @function("math.")

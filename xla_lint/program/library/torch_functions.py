@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from xla_lint.program.machine.machine import Machine
 
+DRAWN = frozenset({"rand", "randn", "randint", "normal", "randperm"})
+"""The factories that draw random numbers."""
 COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
 QUIET_FUNCTIONS = frozenset(
     "manual_seed seed set_default_dtype get_default_dtype is_tensor is_storage get_rng_state set_rng_state "
@@ -169,7 +171,8 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
         isinstance(o, Device) and not o.certain for o in options(arguments.keywords.get("device") or default)
     )
     made = machine.loop if place is Location.HOST and not must_travel(name, arguments) else None
-    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made)
+    drawn = place is Location.HOST and name in DRAWN
+    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made, drawn=drawn)
 
 
 def must_travel(name: str, arguments: Arguments) -> bool:
