@@ -49,7 +49,7 @@ CASES = {
         import time
         import numpy as np
         probe.value(time.time())  # is: number clock
-        probe.value(time.sleep(1))  # is: number
+        probe.value(time.sleep(1))  # is: None
         probe.value(np.sqrt(3))  # is: number
         probe.value(np.zeros(3))  # is: unknown
     """,

@@ -41,7 +41,7 @@ CASES = {
         probe.value(F.softmax(t, -1))  # is: device tensor of 3
         probe.value(torch.linalg.norm(t))  # is: device tensor
         probe.value(torch.chunk(t, 2))  # is: (device tensor..)
-        probe.value(torch.where(t > 0, t, h))  # is: device tensor of 3
+        probe.value(torch.where(t > 0, t, t))  # is: device tensor of 3
         probe.value(torch.cat([t, t]))  # is: device tensor of 6
         probe.value(torch.cat([t, t], dim=1))  # is: device tensor of 3
         probe.value(torch.stack([t, t]))  # is: device tensor of 2
@@ -79,7 +79,9 @@ CASES = {
         def step(x):
             return x * 2
         probe.value(step(t))  # is: device tensor of 3
-        fast = torch.compile(update, backend="openxla")
+        def evaluate(x):
+            return model(x).mean()
+        fast = torch.compile(evaluate, backend="openxla")
         for x in [t, t]:
             loss = fast(x)
             loss.item()  # expect: xla-late-read

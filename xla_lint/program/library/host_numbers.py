@@ -39,6 +39,8 @@ def mathematics(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 @function("time.")
 def clock(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A clock's number."""
+    if dotted == "time.sleep":
+        return NONE
     return CLOCK if dotted.rpartition(".")[2] in ("time", "perf_counter", "monotonic", "process_time") else NUMBER
 
 
