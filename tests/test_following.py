@@ -999,6 +999,60 @@ CASES = {
         ):
             update(batch["x"])
     """,
+    "a variable of the enclosing function": """
+        def train():
+            total = 0
+            last = None
+            def note(loss):
+                nonlocal total, last
+                total = total + 1
+                last = loss
+            for x in loader:
+                note(update(x))
+                print(total)
+                print(last)  # expect: xla-print-tensor
+        train()
+    """,
+    "a variable of the enclosing function that only another one sets": """
+        def train():
+            held = torch.ones(4)
+            def move():
+                nonlocal held
+                held = held.to(device).sum()
+            print(held)
+            for x in loader:
+                update(x)
+                move()
+                held.item()  # expect: xla-value-read
+        train()
+    """,
+    "the rest of a list": """
+        for x in loader:
+            loss = update(x)
+            first, *rest = [1, loss, loss]
+            print(first)
+            rest[0].item()  # expect: xla-value-read
+            *rest, last = [loss, 2, 3]
+            print(last)
+            rest[0].item()  # expect: xla-value-read
+            first, *rest, last = (1, loss, 3)
+            print(first, last)
+            for part in rest:
+                part.item()  # expect: xla-value-read
+    """,
+    "lists unpacked into lists, dicts and calls": """
+        def show(step, loss, **more):
+            print(step)
+            loss.item()  # expect: xla-value-read
+            more["x"].item()  # expect: xla-value-read
+        for x in loader:
+            loss = update(x)
+            pair = (1, loss)
+            show(*pair, **{"x": loss})
+            print([*pair, 3][0])
+            [*pair, 3][1].item()  # expect: xla-value-read
+            {**{"loss": loss}}["loss"].item()  # expect: xla-value-read
+    """,
 }
 
 

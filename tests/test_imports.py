@@ -27,9 +27,7 @@ INTERNAL = {"attributes", "project"}
 """Attributes of values and programs that rules leave to the queries."""
 SPELLED = re.compile(r"\bx(m|r|ser)\b|torch_xla\.|_mp_fn|(Mp|Parallel)(Device)?Loader|mark_step|syncfree\.\w")
 """How a text names a function or class of the backend."""
-UPWARD = {
-    ("domain.contents", "library.optimizers"),
-}
+UPWARD: set[tuple[str, str]] = set()
 """Imports between rooms that point up still. Every entry is a debt: none may be added, and one that is paid must go."""
 CIRCULAR = {
     *("domain.environment", "domain.events", "domain.loops", "domain.state", "domain.values"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -50,15 +51,15 @@ READ = "xla-value-read"
 
 
 @pytest.fixture(params=[ValueError("two\nlines"), RecursionError(), MemoryError()], ids=lambda e: type(e).__name__)
-def error(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Exception:
+def error(request: pytest.FixtureRequest) -> Iterator[Exception]:
     """Let the meaning of one library function fail."""
 
     def fail(*_: object) -> NoReturn:
         raise request.param
 
-    monkeypatch.setitem(registry._FUNCTIONS, FAILING, fail)
-    found: Exception = request.param
-    return found
+    registry.FUNCTIONS.register(FAILING, fail)
+    yield request.param
+    registry.FUNCTIONS.remove(FAILING)
 
 
 def checked(source: str, path: str = "train.py") -> Checked:

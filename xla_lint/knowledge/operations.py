@@ -28,7 +28,8 @@ METADATA_ATTRIBUTES = _names(
 
 METADATA_METHODS = _names(
     "size dim numel nelement ndimension stride element_size storage_offset get_device data_ptr is_contiguous "
-    "is_floating_point is_complex is_signed is_shared is_pinned is_inference has_names __hash__ __len__ type_as_str"
+    "is_floating_point is_complex is_signed is_shared is_pinned is_inference has_names is_same_size __hash__ __len__ "
+    "type_as_str"
 )
 """Methods that are known without running anything."""
 
@@ -38,7 +39,7 @@ FETCHES = _names("item __float__ __int__ __bool__ __index__ is_nonzero")
 MATERIALISING_FETCHES = _names("tolist cpu")
 """Methods that execute the pending graph and leave the tensor materialised."""
 
-COMPARING_FETCHES = _names("equal allclose is_same_size")
+COMPARING_FETCHES = _names("equal allclose")
 """Methods and functions of two tensors whose answer is a Python bool."""
 
 DATA_SHAPES = _names("nonzero argwhere masked_select unique unique_consecutive bincount")

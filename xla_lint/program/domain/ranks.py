@@ -16,39 +16,10 @@ def environment_value(key: Value) -> Value:
     return RANK if isinstance(key, Text) and key.const in VARIABLES else UNKNOWN
 
 
-ATTRIBUTES = {
-    "lightning.Fabric": frozenset({"is_global_zero", "global_rank", "local_rank", "node_rank"}),
-    "lightning.LightningModule": frozenset({"global_rank", "local_rank"}),
-    "lightning.Trainer": frozenset({"is_global_zero", "global_rank", "local_rank", "node_rank"}),
-    "transformers.TrainerState": frozenset({"is_world_process_zero", "is_local_process_zero"}),
-    "transformers.TrainingArguments": frozenset(
-        {"process_index", "local_process_index", "local_rank", "should_log", "should_save"}
-    ),
-}
-"""The attributes of a framework's objects that differ between replicas (lightning 2.6, transformers 4 and 5)."""
-PARTS = {
-    ("lightning.LightningModule", "trainer"): "lightning.Trainer",
-    ("transformers.Trainer", "args"): "transformers.TrainingArguments",
-    ("transformers.Trainer", "state"): "transformers.TrainerState",
-}
-"""The objects of a framework that its other objects hold."""
-TRAINERS = ("transformers.", "optimum.neuron.")
-QUESTIONS = frozenset({"is_world_process_zero", "is_local_process_zero"})
-"""The methods of a trainer of Transformers that tell a process whether it is the first."""
 ONE_RANK = frozenset({"rank_zero_only", "on_main_process", "on_local_main_process", "on_last_process", "on_process"})
 """The decorators of Lightning and Accelerate whose functions do nothing on the other replicas."""
 OFFERING = ("lightning", "accelerate.")
 """How the libraries are called that offer them."""
-
-
-def attribute_of(library: str, name: str) -> Value | None:
-    """What is known of an attribute of a framework's object: a rank, or an object that knows one; else None."""
-    if library.startswith(TRAINERS) and library.endswith("Trainer"):
-        library = "transformers.Trainer"
-    if name in ATTRIBUTES.get(library, ()):
-        return RANK
-    part = PARTS.get((library, name))
-    return None if part is None else Instance(None, part)
 
 
 def limits_to_one(decorator: Value) -> bool:

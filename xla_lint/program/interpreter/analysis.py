@@ -17,8 +17,7 @@ from xla_lint.program.interpreter.entry_points import EntryPoints, Reached
 from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.interpreter.statements import run_definitions
-from xla_lint.program.library.registry import is_device
-from xla_lint.program.library.xla import DEVICES
+from xla_lint.program.library.devices import DEVICES, is_device
 from xla_lint.program.machine.internal_errors import Contained
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, of_xla, runs_on_xla

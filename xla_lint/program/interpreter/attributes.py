@@ -14,7 +14,6 @@ from xla_lint.program.domain.objects import (
     lineage,
     member_of,
 )
-from xla_lint.program.domain.ranks import attribute_of
 from xla_lint.program.domain.values import (
     DEVICE_TYPES,
     FACT,
@@ -44,8 +43,8 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.interpreter.names import resolve_use
-from xla_lint.program.library.accelerate import is_optimizer
-from xla_lint.program.library.optimizers import gradient_of, groups_of
+from xla_lint.program.library.dispatch import attribute_of
+from xla_lint.program.library.optimizers import gradient_of
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import attributes_of
 from xla_lint.program.syntax.names import canonical
@@ -55,13 +54,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
-
-
-PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
-"""The tensors that layers of `torch.nn` keep under these names."""
-
-
-CONFIGURATIONS = frozenset({"config", "generation_config"})
 
 
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
@@ -149,19 +141,7 @@ def instance_attribute(machine: Machine, value: Instance, name: str, node: nodes
         return method_of(machine, value, value.cls, member, node)
     if member is not None:
         return member
-    if value.model:
-        if name == "training":
-            return NUMBER
-        if name == "device":
-            return Device(value.place, value.certain)
-        if name in PARAMETERS and (value.cls is None or value.library):
-            return Tensor(value.place, certain=value.certain)
-        if name in CONFIGURATIONS and value.library == "transformers.PreTrainedModel":
-            value.attributes[name] = Instance(None, "transformers.PretrainedConfig", node=value.node)
-            return value.attributes[name]
-    if name == "param_groups" and is_optimizer(value) and value.place is Location.DEVICE:
-        return groups_of(value)
-    known = attribute_of(value.library, name)
+    known = attribute_of(machine, value, name, node)
     if known is not None:
         return known
     getter = member_of(value.cls, "__getattr__")

@@ -25,7 +25,7 @@ from xla_lint.program.domain.values import (
     tensors_in,
 )
 from xla_lint.program.interpreter.names import by_use
-from xla_lint.program.library.registry import call_library, call_method
+from xla_lint.program.library.dispatch import call_library, call_method
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling, expression
 

@@ -10,7 +10,7 @@ from astroid import nodes
 from xla_lint.program.domain.objects import member_of
 from xla_lint.program.domain.values import NONE, UNKNOWN, Function, Generator, Instance
 from xla_lint.program.interpreter.functions import site
-from xla_lint.program.library.registry import enter_library
+from xla_lint.program.library.dispatch import enter_library
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import statement
 

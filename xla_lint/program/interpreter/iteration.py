@@ -24,7 +24,7 @@ from xla_lint.program.domain.values import (
     element_of,
     join_all,
 )
-from xla_lint.program.library.registry import iterate_library
+from xla_lint.program.library.dispatch import iterate_library
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import iterating
 

@@ -1,40 +1,17 @@
-"""What calls of libraries mean, by canonical dotted name. One module a library; `registry` collects them."""
+"""What calls of libraries mean, by canonical dotted name.
 
-from xla_lint.program.library import (
-    accelerate,
-    autograd,
-    builtin,
-    collectives,
-    data,
-    frameworks,
-    networks,
-    precision,
-    sagemaker,
-    saves,
-    standard,
-    tensors,
-    torch_functions,
-    xla,
-)
-from xla_lint.program.library.registry import call_library, call_method, enter_library, iterate_library
+One module a library, or a part of one. Every module of this package is imported, and registers what it knows with
+`registry`; `dispatch` is what the machine asks.
+"""
 
-__all__ = [
-    "accelerate",
-    "autograd",
-    "builtin",
-    "call_library",
-    "call_method",
-    "collectives",
-    "data",
-    "enter_library",
-    "frameworks",
-    "iterate_library",
-    "networks",
-    "precision",
-    "sagemaker",
-    "saves",
-    "standard",
-    "tensors",
-    "torch_functions",
-    "xla",
-]
+import pkgutil
+from importlib import import_module
+
+
+def load() -> None:
+    """Import every module of the package: it registers what it knows."""
+    for module in pkgutil.iter_modules(__path__, __name__ + "."):
+        import_module(module.name)
+
+
+load()

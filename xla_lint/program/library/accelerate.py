@@ -27,9 +27,9 @@ from xla_lint.program.domain.values import (
     join_all,
 )
 from xla_lint.program.library.data import wrap
-from xla_lint.program.library.networks import models_of, place_model
-from xla_lint.program.library.optimizers import clip, reduce
-from xla_lint.program.library.registry import function, objects
+from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.optimizers import clip, is_optimizer, is_schedule, models_of, reduce
+from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
@@ -63,23 +63,48 @@ def accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     )
 
 
-@objects(ACCELERATOR)
-def accelerator_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
-    """What an `Accelerator` does with models, loaders and losses."""
-    assert isinstance(receiver, Instance)
-    if name in ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler"):
-        return prepare_all(machine, receiver, arguments)
+PREPARING = ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")
+
+
+@methods(ACCELERATOR, *PREPARING)
+def prepare_all(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """What `prepare` returns for its arguments: one object, or a tuple."""
+    report_split(machine, receiver, arguments)
+    placed = places(receiver, arguments)
+    prepared = [prepare(machine, receiver, value, arguments, place) for value, place in placed]
+    if len(prepared) == 1 and not arguments.unpacked:
+        return prepared[0]
+    return Sequence(None if arguments.unpacked else prepared, UNKNOWN, True)
+
+
+@methods(ACCELERATOR, "gather", "gather_for_metrics", "reduce", "pad_across_processes")
+def gather(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """Values of all replicas come together; `pad_across_processes` alone cuts nothing."""
+    value = arguments.get(0) or UNKNOWN
+    if name != "pad_across_processes":
+        machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+    if isinstance(value, Sequence) and value.items is not None:
+        return Sequence([v.like() if isinstance(v, Tensor) else v for v in value.items], UNKNOWN, True)
+    return value
+
+
+@methods(ACCELERATOR, "clip_grad_norm_", "clip_grad_value_")
+def clip_gradients(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """Both clip the gradients; by the norm, these are reduced before."""
+    if name == "clip_grad_value_":
+        clip(machine, arguments.node, f"accelerator.{name}")
+        return NONE
+    reduce(machine, arguments.node, f"accelerator.{name}", prepared=True)
+    return machine.tensor(arguments.node, Location.DEVICE, clip=True, certain=False)
+
+
+@methods(ACCELERATOR)
+def accelerator_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """The other methods of an `Accelerator`."""
     if name == "skip_first_batches":
         return arguments.get(0, "dataloader") or UNKNOWN
     if name == "backward":
         return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
-    if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
-        value = arguments.get(0) or UNKNOWN
-        if name != "pad_across_processes":
-            machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
-        if isinstance(value, Sequence) and value.items is not None:
-            return Sequence([v.like() if isinstance(v, Tensor) else v for v in value.items], UNKNOWN, True)
-        return value
     if name in ("print", "log"):
         for value in arguments.positional:
             machine.read(arguments.node, None, value, How.FORMAT, f"accelerator.{name}", materialises=True)
@@ -89,12 +114,6 @@ def accelerator_method(machine: Machine, receiver: Value, name: str, arguments: 
         return NONE
     if name in ("unwrap_model", "save", "free_memory", "end_training", "init_trackers", "get_state_dict"):
         return arguments.get(0) or NONE
-    if name == "clip_grad_value_":
-        clip(machine, arguments.node, f"accelerator.{name}")
-        return NONE
-    if name == "clip_grad_norm_":
-        reduce(machine, arguments.node, f"accelerator.{name}", prepared=True)
-        return machine.tensor(arguments.node, Location.DEVICE, clip=True, certain=False)
     if name in ("accumulate", "autocast", "no_sync", "join_uneven_inputs", "main_process_first"):
         return Instance(None, "accelerate.context", node=arguments.node)
     return UNKNOWN
@@ -104,16 +123,6 @@ def accelerator_method(machine: Machine, receiver: Value, name: str, arguments: 
 def skip_first_batches(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The rest of a loader."""
     return arguments.get(0, "dataloader") or UNKNOWN
-
-
-def prepare_all(machine: Machine, owner: Instance, arguments: Arguments) -> Value:
-    """What `prepare` returns for its arguments: one object, or a tuple."""
-    report_split(machine, owner, arguments)
-    placed = places(owner, arguments)
-    prepared = [prepare(machine, owner, value, arguments, place) for value, place in placed]
-    if len(prepared) == 1 and not arguments.unpacked:
-        return prepared[0]
-    return Sequence(None if arguments.unpacked else prepared, UNKNOWN, True)
 
 
 def places(owner: Instance, arguments: Arguments) -> list[tuple[Value, bool]]:
@@ -146,16 +155,19 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
         if placed:
             place_model(machine, value, Location.DEVICE, certain=False)
         return value
-    if isinstance(value, Instance) and value.library.startswith("torch.optim."):
-        if placed and "lr_scheduler" not in value.library:
+    if isinstance(value, Instance) and is_optimizer(value):
+        if placed:
             machine.heap.assign(value, "place", Location.DEVICE)
-        wrapper = Instance(None, value.library, value.attributes, value.place, node=value.node, prepared=True)
-        if "lr_scheduler" not in value.library:
-            before = owner.attributes.get(OPTIMIZERS)
-            items = before.items or [] if isinstance(before, Sequence) else []
-            machine.heap.put(owner.attributes, OPTIMIZERS, Sequence([*items, value], UNKNOWN, True))
-        return wrapper
-    return value
+        before = owner.attributes.get(OPTIMIZERS)
+        items = before.items or [] if isinstance(before, Sequence) else []
+        machine.heap.put(owner.attributes, OPTIMIZERS, Sequence([*items, value], UNKNOWN, True))
+        return wrapped(value)
+    return wrapped(value) if isinstance(value, Instance) and is_schedule(value) else value
+
+
+def wrapped(value: Instance) -> Instance:
+    """The wrapper that `prepare` makes around an optimizer or a schedule."""
+    return Instance(None, value.library, value.attributes, value.place, node=value.node, prepared=True)
 
 
 def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> None:
@@ -172,11 +184,6 @@ def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> Non
             origins = models_of(other.attributes.get("params", UNKNOWN))
             if any(origin in models and origin.place is not Location.DEVICE for origin in origins):
                 machine.emit(SplitPrepare(arguments.node, machine.context, other))
-
-
-def is_optimizer(value: Instance) -> bool:
-    """True for an optimizer of torch, not for a schedule."""
-    return value.library.startswith("torch.optim.") and "lr_scheduler" not in value.library
 
 
 def is_prepared(model: Instance) -> bool:

@@ -19,7 +19,7 @@ from xla_lint.program.domain.values import (
     Tensor,
     Value,
 )
-from xla_lint.program.library.registry import methods_of, objects
+from xla_lint.program.library.registry import methods
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE
 
@@ -32,10 +32,9 @@ CONTEXT = "torch.autograd.function.FunctionCtx"
 SAVED = "saved_tensors"
 
 
-@methods_of(Class)
-def class_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods(Class)
+def class_method(machine: Machine, receiver: Class, name: str, arguments: Arguments) -> Value | None:
     """`Fn.apply(x)` runs `forward` without gradients, and `backward` with the backward pass."""
-    assert isinstance(receiver, Class)
     forward, backward = member_of(receiver, "forward"), member_of(receiver, "backward")
     if name != "apply" or library_base(receiver) != AUTOGRAD_FUNCTION or not isinstance(forward, Function):
         return None
@@ -65,16 +64,16 @@ def with_history(value: Value) -> Value:
     return value
 
 
-@objects(CONTEXT)
-def context_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods(CONTEXT)
+def context_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """The context keeps tensors for the backward pass."""
-    assert isinstance(receiver, Instance)
     if name == "save_for_backward":
         machine.heap.put(receiver.attributes, SAVED, Sequence(list(arguments.positional), frozen=True))
     return NONE
 
 
-def register(machine: Machine, tensor: Tensor, name: str, arguments: Arguments) -> Value:
+@methods(Tensor, "register_hook", "register_post_accumulate_grad_hook")
+def register(machine: Machine, tensor: Tensor, name: str, arguments: Arguments) -> Value | None:
     """A function that the backward pass gives the gradient of a tensor, or the tensor itself once it has one."""
     function = arguments.get(0, "hook")
     if isinstance(function, Function) and tensor.place is Location.DEVICE:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.ranks import environment_value
 from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Sequence, Tensor, Value, options
+from xla_lint.program.library.devices import XM
 from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
-XM = "torch_xla.core.xla_model."
 DIST = "torch.distributed."
 SHARING = frozenset({"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "collective_broadcast"})
 """The collectives after which every replica holds the same values."""
@@ -33,7 +33,7 @@ ON_HOST = (
 
 @function(*(XM + name for name in IN_GRAPH))
 def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A collective inside the graph: it returns its result, or changes a list of tensors in place."""
+    """A collective inside the graph: it returns its result, or a list of tensors changed in place."""
     last = dotted.rpartition(".")[2]
     machine.collective(arguments.node, f"xm.{last}")
     value = arguments.get(1 if "reduce" in last else 0) or UNKNOWN
@@ -41,7 +41,7 @@ def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         note_reduction(machine, value, arguments, "xm.all_reduce")
     if isinstance(value, Sequence):
         change_in_place(machine, value, last)
-        return NONE
+        return value if last == "all_reduce" else UNKNOWN
     return machine.derived(arguments.node, [value], collective=True, shared=last in SHARING)
 
 

@@ -30,8 +30,9 @@ from xla_lint.program.domain.values import (
     join_all,
     options,
 )
-from xla_lint.program.library.builtin import bar_method, length
-from xla_lint.program.library.registry import function, methods_of, objects
+from xla_lint.program.library.iterables import length
+from xla_lint.program.library.progress import bar_method
+from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
@@ -144,14 +145,14 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
 
 
 def on_host(value: Value, *, stacked: bool = False) -> Value:
-    """A batch as a loader yields it: tensors on the host."""
+    """A batch as a loader yields it: tensors on the host; `stacked`: rows of tuples become a list of columns."""
     if isinstance(value, Tensor):
         return value.like(place=Location.HOST, recorded_in=MATERIALISED, length=None, parts=frozenset({Part()}))
     if isinstance(value, Number) and stacked:
         return Tensor(Location.HOST, parts=frozenset({Part()}))
     if isinstance(value, Sequence):
         items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
-        return Sequence(items, on_host(value.element, stacked=stacked), value.frozen)
+        return Sequence(items, on_host(value.element, stacked=stacked), value.frozen and not stacked)
     if isinstance(value, Mapping):
         return Mapping(
             {key: on_host(item, stacked=stacked) for key, item in value.entries.items()},
@@ -202,10 +203,9 @@ def wrap_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return join_all(wrapped)
 
 
-@methods_of(Loader)
-def loader_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods(Loader)
+def loader_method(machine: Machine, receiver: Loader, name: str, arguments: Arguments) -> Value | None:
     """`per_device_loader` gives the wrapped loader; progress bars around loaders are seen through."""
-    assert isinstance(receiver, Loader)
     if name == "per_device_loader":
         return receiver
     if name == "__iter__":
@@ -215,10 +215,9 @@ def loader_method(machine: Machine, receiver: Value, name: str, arguments: Argum
     return NONE if name == "close" else UNKNOWN
 
 
-@objects("torch.utils.data.")
-def dataset_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods("torch.utils.data.")
+def dataset_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Constructors of the library's datasets, inherited or not; their methods are host work."""
-    assert isinstance(receiver, Instance)
     if name == "__init__" and receiver.library == "torch.utils.data.TensorDataset":
         fill_tensor_dataset(receiver, arguments)
     return UNKNOWN if name != "__init__" else NONE
@@ -256,6 +255,8 @@ def build_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
                 for size in counts
             ]
         )
+    if not last[:1].isupper():
+        return UNKNOWN
     made = Instance(None, dotted, node=arguments.node)
     if last == "TensorDataset":
         fill_tensor_dataset(made, arguments)
@@ -269,8 +270,6 @@ def build_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         made.attributes["shuffle"] = shuffle
     if last != "TensorDataset":
         made.attributes["*arguments"] = Sequence(arguments.values())
-    if last == "default_collate":
-        return UNKNOWN
     return made
 
 

@@ -1,9 +1,15 @@
-"""The methods that frameworks call every step, and what they call them with."""
+"""What frameworks call the methods of a class with, every step."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xla_lint.program.domain.objects import library_base
 from xla_lint.program.domain.values import NUMBER, UNKNOWN, Function, Instance, Loader, Location, Tensor, Value
+from xla_lint.program.library.registry import HOOKS
+
+Maker = Callable[[], Value]
+"""Makes a value of one kind."""
 
 
 def batch() -> Value:
@@ -26,21 +32,6 @@ def number() -> Value:
     return NUMBER
 
 
-def trainer() -> Value:
-    """Lightning's trainer."""
-    return Instance(None, "lightning.Trainer")
-
-
-def arguments() -> Value:
-    """The arguments of a trainer of Transformers."""
-    return Instance(None, "transformers.TrainingArguments")
-
-
-def progress() -> Value:
-    """How far a trainer of Transformers has come."""
-    return Instance(None, "transformers.TrainerState")
-
-
 def optimizer() -> Value:
     """The optimizer, its parameters on the device."""
     return Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False)
@@ -61,63 +52,27 @@ def anything() -> Value:
     return UNKNOWN
 
 
-STEP = (batch, number)
-END = (outputs, batch, number)
-LIGHTNING = {
-    "training_step": STEP,
-    "validation_step": STEP,
-    "test_step": STEP,
-    "predict_step": STEP,
-    "on_train_batch_start": STEP,
-    "on_validation_batch_start": STEP,
-    "on_train_batch_end": END,
-    "on_validation_batch_end": END,
-    "on_test_batch_end": END,
-    "on_before_backward": (outputs,),
-    "on_after_backward": (),
-    "on_before_optimizer_step": (anything,),
-    "on_before_zero_grad": (anything,),
-}
-LIGHTNING_CALLBACK = {name: (trainer, model, *kinds) for name, kinds in LIGHTNING.items() if name.startswith("on_")}
-TRAINER = {
-    "compute_loss": (model, batch),
-    "training_step": (model, batch),
-    "prediction_step": (model, batch),
-}
-TRAINER_CALLBACK = dict.fromkeys(
-    ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),
-    (arguments, progress, anything),
-)
-TRAINER_CALLBACK_KEYWORDS = {
-    "model": model,
-    "optimizer": optimizer,
-    "lr_scheduler": schedule,
-    "train_dataloader": loader,
-    "eval_dataloader": loader,
-}
-HOOKS = (
-    ("lightning.LightningModule", LIGHTNING),
-    ("lightning.Callback", LIGHTNING_CALLBACK),
-    ("lightning.callbacks.", LIGHTNING_CALLBACK),
-    ("transformers.TrainerCallback", TRAINER_CALLBACK),
-    ("transformers.", TRAINER),
-    ("optimum.neuron.", TRAINER),
-)
-"""By where the class comes from: the hooks with the parameters after `self`. The first match counts."""
+def given(
+    positional: tuple[Maker, ...] | None, keywords: dict[str, Maker] | None = None
+) -> tuple[list[Value], dict[str, Value]] | None:
+    """Fresh values of these kinds, None where there are none to be given."""
+    if positional is None:
+        return None
+    return [make() for make in positional], {name: make() for name, make in (keywords or {}).items()}
+
+
+def hook_parameters(function: Function) -> list[Value] | None:
+    """What a framework calls a method with every step, after `self`; None where the method is no such hook."""
+    found = _given_to(function)
+    return None if found is None else found[0]
 
 
 def hook_keywords(function: Function) -> dict[str, Value]:
     """What a framework gives a hook by keyword, whether its signature names it or not."""
-    base = library_base(function.owner) if function.owner is not None else ""
-    given = TRAINER_CALLBACK_KEYWORDS if base == "transformers.TrainerCallback" else {}
-    return {name: kind() for name, kind in given.items()}
+    found = _given_to(function)
+    return {} if found is None else found[1]
 
 
-def hook_parameters(function: Function) -> list[Value] | None:
-    """What a framework calls a method with every step, None where the method is no such hook."""
-    base = library_base(function.owner) if function.owner is not None else ""
-    for prefix, hooks in HOOKS:
-        if base.startswith(prefix):
-            kinds = hooks.get(function.name)
-            return None if kinds is None else [kind() for kind in kinds]
-    return None
+def _given_to(function: Function) -> tuple[list[Value], dict[str, Value]] | None:
+    handler = HOOKS.find(library_base(function.owner)) if function.owner is not None else None
+    return handler(function.name) if handler is not None else None

@@ -11,9 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
+from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
+    NONE,
+    NUMBER,
     UNKNOWN,
+    Function,
     Instance,
     Location,
     Mapping,
@@ -26,6 +30,7 @@ from xla_lint.program.domain.values import (
     join_all,
     options,
 )
+from xla_lint.program.library.registry import attributes, function, methods
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.position import CONSTRUCTORS
 
@@ -40,6 +45,8 @@ STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
 """The methods of an optimizer that register functions to run before and after each step."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
+OPTIMIZERS = ("torch.optim.", "torch_xla.amp.syncfree.")
+SCHEDULES = "torch.optim.lr_scheduler."
 
 
 def is_optimizer(value: Value) -> bool:
@@ -47,9 +54,12 @@ def is_optimizer(value: Value) -> bool:
     if not isinstance(value, Instance) or value.model:
         return False
     library = value.library
-    return library.startswith(("torch.optim.", "torch_xla.amp.syncfree.")) and not library.startswith(
-        ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
-    )
+    return library.startswith(OPTIMIZERS) and not library.startswith((SCHEDULES, "torch.optim.swa_utils."))
+
+
+def is_schedule(value: Value) -> bool:
+    """Whether a value is a schedule of learning rates."""
+    return isinstance(value, Instance) and value.library.startswith(SCHEDULES)
 
 
 # Parameters.
@@ -138,6 +148,34 @@ def groups_of(optimizer: Instance) -> Value:
     return Sequence(None, Mapping({"params": Sequence(None, parameters)}, UNKNOWN))
 
 
+def models_of(parameters: Value) -> set[Instance]:
+    """The models whose parameters an optimizer was given."""
+    if isinstance(parameters, Tensor):
+        return {parameters.owner} if parameters.owner is not None else set()
+    inner: list[Value] = []
+    if isinstance(parameters, Stream):
+        inner = [parameters.element, *parameters.pieces, *([parameters.source] if parameters.source else [])]
+    elif isinstance(parameters, Sequence):
+        inner = [parameters.element] if parameters.items is None else parameters.items
+    elif isinstance(parameters, Mapping):
+        inner = [*parameters.entries.values(), *([parameters.element] if parameters.element else [])]
+    return {model for value in inner for model in models_of(value)}
+
+
+def parameters_place(value: Value | None) -> Location:
+    """Where parameters live, given in any way that optimizers take."""
+    tensors = list(parameters_in(value))
+    return location_of(tensors) if tensors else Location.UNKNOWN
+
+
+def optimizer_place(optimizer: Instance) -> Location:
+    """Where the parameters that an optimizer updates live now."""
+    places = {model.place for model in models_of(optimizer.attributes.get("params", UNKNOWN))}
+    if Location.DEVICE in places or not places:
+        return Location.DEVICE if Location.DEVICE in places else optimizer.place
+    return Location.HOST if places == {Location.HOST} else optimizer.place
+
+
 # Steps.
 
 
@@ -215,3 +253,58 @@ def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool
     for clipped, how in machine.here.gradients.clipped:
         machine.emit(ClippedEarly(clipped, machine.context, how, spelled, int(node.lineno or 0), prepared))
     machine.here.gradients = Gradients(computed=True, reduced=True)
+
+
+# What programs call.
+
+
+@function(*OPTIMIZERS)
+def build_optimizer(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """An optimizer or a schedule."""
+    parameters = arguments.get(0, "params")
+    return Instance(None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node)
+
+
+@methods("torch.optim.", "step")
+@methods("torch_xla.amp.syncfree.", "step")
+def take_step(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """A step, after the closure that computes the loss anew."""
+    closure = arguments.get(0, "closure")
+    loss = machine.call(closure, Arguments(arguments.node, [])) if isinstance(closure, Function) else NONE
+    if receiver.prepared:
+        reduce(machine, arguments.node, "the step of the prepared optimizer", prepared=True)
+    step(machine, receiver, arguments.node)
+    machine.optimizer_step(arguments.node, optimizer_place(receiver))
+    return loss
+
+
+@methods("torch.optim.", "__init__", "add_param_group")
+@methods("torch_xla.amp.syncfree.", "__init__", "add_param_group")
+def add_parameters(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """More parameters to update."""
+    given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
+    held = [receiver.attributes["params"]] if "params" in receiver.attributes else []
+    machine.heap.put(receiver.attributes, "params", Sequence([*held, given]))
+    machine.heap.assign(receiver, "place", parameters_place(receiver.attributes["params"]))
+    return NONE
+
+
+@methods("torch.optim.")
+@methods("torch_xla.amp.syncfree.")
+def optimizer_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """The other methods of an optimizer."""
+    if name == "zero_grad":
+        return NONE
+    if name == "state_dict":
+        groups = Sequence(None, Mapping({}, NUMBER))
+        return Mapping({"state": Mapping({}, Mapping({}, Tensor(receiver.place))), "param_groups": groups})
+    if name in STEP_HOOKS:
+        add_step_hook(machine, receiver, name, arguments.get(0, "hook") or UNKNOWN)
+    return UNKNOWN
+
+
+@attributes("torch.optim.", "torch_xla.amp.syncfree.")
+def optimizer_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+    """The groups of parameters that live on the device."""
+    known = name == "param_groups" and is_optimizer(receiver) and receiver.place is Location.DEVICE
+    return groups_of(receiver) if known else None

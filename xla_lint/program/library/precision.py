@@ -20,9 +20,12 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.optimizers import clip, step
-from xla_lint.program.library.registry import function, objects
+from xla_lint.program.library.registry import function, manager, methods
 
 if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.library.registry import Body
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
@@ -45,10 +48,9 @@ def autocast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return made
 
 
-@objects(AUTOCAST)
-def decorate(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods(AUTOCAST)
+def decorate(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """The region as a decorator."""
-    assert isinstance(receiver, Instance)
     value = arguments.get(0)
     if name != "__call__" or not isinstance(value, Function):
         return None
@@ -58,6 +60,16 @@ def decorate(machine: Machine, receiver: Value, name: str, arguments: Arguments)
     return value
 
 
+@manager(AUTOCAST)
+def enter(machine: Machine, region: Instance, body: Body, node: nodes.NodeNG) -> None:
+    """The body's operations are recorded in another precision."""
+    context, recorded = machine.context, machine.operations
+    body(UNKNOWN)
+    kind = region.attributes.get("device")
+    if isinstance(kind, Text) and region.node is not None and machine.operations > recorded:
+        machine.emit(Autocast(region.node, context, str(kind.const)))
+
+
 @function(SCALER, "torch.cuda.amp.GradScaler", XLA_SCALER)
 def scaler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A gradient scaler."""
@@ -65,8 +77,9 @@ def scaler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Instance(None, library, dict(arguments.keywords), node=arguments.node)
 
 
-@objects(SCALER, XLA_SCALER)
-def scaler_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods(SCALER)
+@methods(XLA_SCALER)
+def scaler_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A scaler multiplies losses, and steps an optimizer if the gradients are finite."""
     value = arguments.get(0) or UNKNOWN
     if name == "scale":

@@ -1,29 +1,17 @@
-"""Who knows what a library's function, method or context manager means."""
+"""Who knows what a library's functions, objects and context managers mean.
+
+The modules of this package register handlers with the decorators below. A handler is registered for a canonical
+dotted name (`xla_lint.program.syntax.names`); a name that ends in a dot stands for all below it, and the longest name
+counts. What is no library object, such as a list or a tensor, goes by the class of its value.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
-from xla_lint.knowledge.runtime_calls import initialises
-from xla_lint.program.domain.events import Backward, LibraryCall
-from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.values import (
-    NONE,
-    UNKNOWN,
-    Device,
-    Function,
-    Instance,
-    Location,
-    Name,
-    Number,
-    Tensor,
-    Text,
-    Value,
-    options,
-)
-from xla_lint.program.library.managers import enter
-from xla_lint.program.syntax.names import is_foreign
+from xla_lint.program.domain.values import Instance, Value
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -32,212 +20,153 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
-T = TypeVar("T")
-Handler = Callable[["Machine", str, "Arguments"], Value]
-MethodHandler = Callable[["Machine", Value, str, "Arguments"], "Value | None"]
-
-_FUNCTIONS: dict[str, Handler] = {}
-_PREFIXES: dict[str, Handler] = {}
-_METHODS: dict[type[Value], MethodHandler] = {}
-_OBJECTS: dict[str, MethodHandler] = {}
-
-QUIET = ("builtins.", "numpy.", "logging.", "math.", "random.", "time.", "os.", "collections.")
-"""Packages whose calls no rule listens to; those of numpy count where they are given device tensors."""
-MOVES = frozenset({"to", "cuda"})
-"""Methods by which even an unknown object is seen to move to a device."""
-TELLING = frozenset({"step", "set_epoch"})
-"""Methods that are listened to whatever they are called on: it may be a scaler, or lead to a sampler."""
-HARMLESS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
-"""Methods that do no more than their name says, whatever they are called on."""
-NAMING = frozenset({"torch.device", "torch.set_default_device"})
-"""Functions that only name a device: unlike all others that take one they leave the XLA runtime as it is."""
-
-
-def function(*names: str) -> Callable[[Handler], Handler]:
-    """Register what calling these dotted names means. A name that ends in a dot stands for all below it."""
-
-    def register(handler: Handler) -> Handler:
-        for name in names:
-            (_PREFIXES if name.endswith(".") else _FUNCTIONS)[name] = handler
-        return handler
-
-    return register
+H = TypeVar("H", bound=Callable[..., object])
+V = TypeVar("V", bound=Value)
+Body = Callable[[Value], None]
+"""The body of a `with` statement; it is given what `as` binds."""
+Key = str | type[Value]
+"""A dotted name, or the class of values that are no library objects."""
+FunctionHandler = Callable[["Machine", str, "Arguments"], Value]
+"""Called with the dotted name that is called; gives the result."""
+MethodHandler = Callable[["Machine", V, str, "Arguments"], "Value | None"]
+"""Called with the receiver and the method's name; gives the result, None where it has nothing to say."""
+AttributeHandler = Callable[["Machine", Instance, str, "nodes.NodeNG"], "Value | None"]
+"""Called with the object and the attribute's name; gives its value, None where it has nothing to say."""
+IterationHandler = Callable[["Machine", Instance, "Loop | None", "nodes.NodeNG"], "Value | None"]
+"""Called with the object and the loop that iterates it; gives what one turn gets, None where it has nothing to say."""
+ManagerHandler = Callable[["Machine", V, Body, "nodes.NodeNG"], None]
+"""Called with the manager and the body, which it runs once."""
+HookHandler = Callable[[str], "tuple[list[Value], dict[str, Value]] | None"]
+"""Called with a method's name; gives what the framework calls it with every step, None where it does not."""
+ANY_MODEL = "torch.nn."
+"""What holds for the modules of torch holds for any model of which its own library says nothing."""
 
 
-def methods_of(kind: type[Value]) -> Callable[[MethodHandler], MethodHandler]:
-    """Register what the methods of one kind of value mean."""
-
-    def register(handler: MethodHandler) -> MethodHandler:
-        _METHODS[kind] = handler
-        return handler
-
-    return register
+class DuplicateHandlerError(Exception):
+    """Two handlers are registered for the same name."""
 
 
-def objects(*prefixes: str) -> Callable[[MethodHandler], MethodHandler]:
-    """Register what the methods of library objects mean, by the dotted name of their class or its beginning."""
+class Table(Generic[H]):
+    """The handlers of one kind. Each may be limited to some names of members; else it stands for all others."""
 
-    def register(handler: MethodHandler) -> MethodHandler:
-        for prefix in prefixes:
-            _OBJECTS[prefix] = handler
-        return handler
+    def __init__(self) -> None:
+        self.handlers: dict[tuple[Key, str], H] = {}
+        """By what it is registered for, and the name of the member (empty: all others)."""
+        cached = lru_cache(maxsize=4096)(self._find)
+        self.find: Callable[..., H | None] = cached
+        """The handler for a name or a class of values, and one of its members; None where nothing is known."""
+        self._forget = cached.cache_clear
 
-    return register
+    def register(self, key: Key, handler: H, member: str = "") -> None:
+        """Register a handler.
 
+        Raises:
+            DuplicateHandlerError: there is one already.
+        """
+        earlier = self.handlers.setdefault((key, member), handler)
+        if earlier is not handler:
+            name = key if isinstance(key, str) else key.__name__
+            raise DuplicateHandlerError(f"{name} {member}: {earlier} and {handler}")
+        self._forget()
 
-def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """The result of calling something outside the project."""
-    if not dotted.startswith(QUIET) or (dotted.startswith("numpy.") and device_tensors(arguments.values())):
-        machine.emit(
-            LibraryCall(
-                arguments.node,
-                machine.context,
-                dotted,
-                tuple(arguments.positional),
-                arguments.keywords,
-                arguments.unpacked,
-            )
-        )
-    placing = dotted.startswith("torch.") and dotted not in NAMING
-    if initialises(dotted, machine.target) or (placing and reaches(machine, arguments.keywords.get("device"))):
-        machine.here.touched |= {(arguments.node, dotted)}
-    handler = _FUNCTIONS.get(dotted) or _prefix(dotted, _PREFIXES)
-    if handler is not None:
-        return handler(machine, dotted, arguments)
-    machine.hand_over(arguments)
-    if not is_foreign(dotted):
-        machine.opaque()
-    return UNKNOWN
+    def remove(self, key: Key, member: str = "") -> None:
+        """Forget a handler."""
+        del self.handlers[key, member]
+        self._forget()
 
+    def _find(self, key: Key, member: str = "") -> H | None:
+        keys = names_of(key) if isinstance(key, str) else (key,)
+        for each in keys:
+            found = self.handlers.get((each, member)) or self.handlers.get((each, ""))
+            if found is not None:
+                return found
+        return None
 
-def call_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
-    """The result of calling a method of a value that the project does not define."""
-    target = arguments.keywords.get("device") or (arguments.get(0) if name == "to" else None)
-    placing = receiver is UNKNOWN or isinstance(receiver, Tensor) or (isinstance(receiver, Instance) and receiver.model)
-    if placing and reaches(machine, target):
-        machine.here.touched |= {(arguments.node, f"torch.{name}")}
-    if isinstance(receiver, Instance):
-        handler = _OBJECTS.get(receiver.library) or _prefix(receiver.library, _OBJECTS)
-        if not receiver.library.startswith(QUIET):
-            machine.emit(
-                LibraryCall(
-                    arguments.node,
-                    machine.context,
-                    f"{receiver.library or 'torch.nn.Module'}.{name}",
-                    tuple(arguments.positional),
-                    arguments.keywords,
-                    arguments.unpacked,
-                    receiver,
-                )
-            )
-        if receiver.model and not receiver.library.startswith("torch.nn."):
-            result = _OBJECTS["torch.nn."](machine, receiver, name, arguments) if handler is None else None
-            if handler is not None:
-                result = handler(machine, receiver, name, arguments)
-            if result is None:
-                result = _OBJECTS["torch.nn."](machine, receiver, name, arguments)
-            return result if result is not None else _unknown_method(machine, receiver, name, arguments)
-        result = handler(machine, receiver, name, arguments) if handler is not None else None
-    else:
-        if isinstance(receiver, Tensor) or name in TELLING or (receiver is UNKNOWN and name in MOVES):
-            owner = "torch.Tensor" if isinstance(receiver, Tensor) else "?"
-            machine.emit(
-                LibraryCall(
-                    arguments.node,
-                    machine.context,
-                    f"{owner}.{name}",
-                    tuple(arguments.positional),
-                    arguments.keywords,
-                    arguments.unpacked,
-                    receiver,
-                )
-            )
-        if receiver is UNKNOWN and name == "backward" and not arguments.positional:
-            machine.emit(Backward(arguments.node, machine.context, None))
-        if receiver is UNKNOWN and name == "to" and is_device(arguments.get(0, "device")):
-            line = int(arguments.node.lineno or 0)
-            return Tensor(Location.DEVICE, line=line, unstructured=True, certain=False, undecided=True)
-        method = _METHODS.get(type(receiver))
-        result = method(machine, receiver, name, arguments) if method is not None else None
-    return result if result is not None else _unknown_method(machine, receiver, name, arguments)
+    def for_object(self, value: Value, member: str = "") -> tuple[H, ...]:
+        """The handlers to be asked about a value, one after the other."""
+        if not isinstance(value, Instance):
+            found = self.find(type(value), member)
+            return () if found is None else (found,)
+        own = self.find(value.library, member)
+        general = self.find(ANY_MODEL, member) if value.model else None
+        return tuple(handler for handler in dict.fromkeys((own, general)) if handler is not None)
 
 
-def _unknown_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
-    machine.hand_over(arguments)
-    if name in HARMLESS:
-        return UNKNOWN
-    known = isinstance(receiver, Instance) and receiver.library and is_foreign(receiver.library)
-    if not known and not (isinstance(receiver, Name) and is_foreign(receiver.dotted)):
-        machine.opaque()
-    return UNKNOWN
+def names_of(dotted: str) -> list[str]:
+    """The names under which a dotted name may be registered, the longest first: `a.b`, `a.`."""
+    names = [dotted]
+    while "." in dotted:
+        dotted = dotted.rpartition(".")[0]
+        names.append(dotted + ".")
+    return names
 
 
-def enter_library(machine: Machine, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
-    """Run the body of a `with` statement under a library's context manager."""
-    enter(machine, manager, body, node)
+FUNCTIONS: Table[FunctionHandler] = Table()
+METHODS: Table[MethodHandler[Value]] = Table()
+ATTRIBUTES: Table[AttributeHandler] = Table()
+ITERATIONS: Table[IterationHandler] = Table()
+MANAGERS: Table[ManagerHandler[Value]] = Table()
+HOOKS: Table[HookHandler] = Table()
 
 
-def iterate_library(machine: Machine, value: Instance, loop: Loop | None, node: nodes.NodeNG) -> Value:
-    """What iterating a library object yields."""
-    inside = value.attributes.get("*")
-    if inside is not None:
-        return inside
-    if value.model:
-        return Instance(None, "torch.nn.Module", place=value.place, model=True, certain=False)
-    if loop is not None and not is_foreign(value.library):
-        loop.note_opaque()
-    return UNKNOWN
+def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:
+    """Register what calling these functions, or constructing these classes, means."""
+    return _for_all(FUNCTIONS, names)
 
 
-def _prefix(dotted: str, table: dict[str, T]) -> T | None:
-    while dotted:
-        dotted, _, _ = dotted.rpartition(".")
-        found = table.get(dotted + ".")
-        if found is not None:
-            return found
-    return None
+@overload
+def methods(of: type[V], *names: str) -> Callable[[MethodHandler[V]], MethodHandler[V]]: ...
+@overload
+def methods(of: str, *names: str) -> Callable[[MethodHandler[Instance]], MethodHandler[Instance]]: ...
+def methods(of: Key, *names: str) -> Callable[[MethodHandler[V]], MethodHandler[V]]:
+    """Register what these methods of an object mean; without names, all others.
 
-
-def reaches(machine: Machine, target: Value | None) -> bool:
-    """Whether making or moving something to a device initialises the XLA runtime, which naming the device does not.
-
-    A device that was asked for by a call of torch_xla has initialised it already.
+    The objects are values of a class, or library objects by the dotted name of their class. A class of the project
+    counts as the library class that it derives from, and calls its constructor as `__init__`.
     """
-    if target is None:
-        return False
-    named = all(isinstance(option, Text) for option in options(target))
-    certain = all(
-        isinstance(option, Text) or (isinstance(option, Device) and option.certain) for option in options(target)
-    )
-    places = {place_named(option) for option in options(target)}
-    return places == {Location.DEVICE} and certain and (named or not machine.here.touched)
+
+    def register(handler: MethodHandler[V]) -> MethodHandler[V]:
+        for name in names or ("",):
+            METHODS.register(of, handler, name)  # type: ignore[arg-type]
+        return handler
+
+    return register
 
 
-def is_device(value: Value | None) -> bool:
-    """Whether an argument names the XLA device."""
-    return any(
-        (isinstance(o, Device) and o.place is Location.DEVICE)
-        or (isinstance(o, Text) and (o.const or "").partition(":")[0] == "xla")
-        for o in options(value if value is not None else NONE)
-    )
+def attributes(*of: str) -> Callable[[AttributeHandler], AttributeHandler]:
+    """Register what the attributes of library objects are that the program has not set itself."""
+    return _for_all(ATTRIBUTES, of)
 
 
-def place_named(value: Value | None) -> Location | None:
-    """The place that a device argument names; None where it names no device, UNKNOWN where it cannot be told."""
-    if value is None or value is NONE:
-        return None
-    if isinstance(value, Device):
-        return value.place
-    if isinstance(value, Text):
-        if value.const is None:
-            return Location.UNKNOWN
-        head = value.const.partition(":")[0]
-        return {"xla": Location.DEVICE, "cpu": Location.HOST}.get(head, Location.UNKNOWN)
-    if isinstance(value, Tensor):
-        return value.place
-    if isinstance(value, (Name, Function, Number)):
-        return None
-    places = {place_named(option) for option in options(value)} if len(options(value)) > 1 else set()
-    if Location.DEVICE in places:
-        return Location.DEVICE
-    return Location.UNKNOWN
+def iteration(*of: str) -> Callable[[IterationHandler], IterationHandler]:
+    """Register what iterating library objects yields."""
+    return _for_all(ITERATIONS, of)
+
+
+@overload
+def manager(*of: str) -> Callable[[ManagerHandler[Instance]], ManagerHandler[Instance]]: ...
+@overload
+def manager(*of: type[V]) -> Callable[[ManagerHandler[V]], ManagerHandler[V]]: ...
+def manager(*of: Key) -> Callable[[ManagerHandler[V]], ManagerHandler[V]]:
+    """Register what a `with` statement does under these context managers."""
+
+    def register(handler: ManagerHandler[V]) -> ManagerHandler[V]:
+        for key in of:
+            MANAGERS.register(key, handler)  # type: ignore[arg-type]
+        return handler
+
+    return register
+
+
+def hooks(*of: str) -> Callable[[HookHandler], HookHandler]:
+    """Register what a framework calls the methods of a class with that derives from one of these."""
+    return _for_all(HOOKS, of)
+
+
+def _for_all(table: Table[H], names: tuple[str, ...]) -> Callable[[H], H]:
+    def register(handler: H) -> H:
+        for name in names:
+            table.register(name, handler)
+        return handler
+
+    return register

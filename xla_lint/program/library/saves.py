@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.contents import place_in
-from xla_lint.program.domain.events import Save
-from xla_lint.program.domain.values import NONE, UNKNOWN, Value, tensors_in
+from xla_lint.program.domain.events import How, Save
+from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Value, tensors_in
+from xla_lint.program.library.contents import place_in
 from xla_lint.program.library.registry import function
 from xla_lint.program.syntax.spelling import source_of
 
@@ -33,3 +33,11 @@ def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     what = source_of(node) if node is not None else "the values"
     machine.emit(Save(arguments.node, machine.context, spelled, what, place, certain, collective))
     return NONE
+
+
+@function("pickle.dump", "pickle.dumps")
+def serialise(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """What is written is fetched."""
+    for value in arguments.positional[:1]:
+        machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()", materialises=True)
+    return TEXT

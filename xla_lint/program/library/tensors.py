@@ -43,15 +43,18 @@ from xla_lint.program.domain.values import (
     Tensor,
     Value,
 )
-from xla_lint.program.library import autograd
+from xla_lint.program.library.autograd import run_hooks
 from xla_lint.program.library.builtin import data_number
-from xla_lint.program.library.registry import methods_of, place_named
-from xla_lint.program.library.standard import drawn
+from xla_lint.program.library.devices import is_device, place_named
+from xla_lint.program.library.host_numbers import drawn
+from xla_lint.program.library.registry import methods
 from xla_lint.program.machine.costs import report_changing, report_padding
 from xla_lint.program.machine.host_parts import use_on_host, want_on_device
 from xla_lint.program.syntax.uses import MODEL_METHODS
 
 if TYPE_CHECKING:
+    from astroid import nodes
+
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
@@ -60,54 +63,112 @@ NOT_SIZES = frozenset({"value", "fill_value", "mode", "dtype", "device", "input"
 KIND_NAMES = {"bool": Kind.BOOL, "long": Kind.INT, "int": Kind.INT, "int64": Kind.INT, "int32": Kind.INT}
 
 
-@methods_of(Tensor)
-def tensor_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
-    """The result of a tensor's method."""
-    assert isinstance(receiver, Tensor)
-    node = arguments.node
-    subject = getattr(getattr(node, "func", None), "expr", None)
+def subject_of(arguments: Arguments) -> nodes.NodeNG | None:
+    """The expression whose method is called."""
+    return getattr(getattr(arguments.node, "func", None), "expr", None)
+
+
+@methods(Tensor, *METADATA_METHODS)
+def metadata(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """What is known without running anything."""
+    if name != "size":
+        return SHAPE
+    dim = arguments.get(0, "dim")
+    if dim is None:
+        return Sequence(None, SHAPE, True)
+    return Number(receiver.length if isinstance(dim, Number) and dim.const == 0 else None, traits=SHAPE.traits)
+
+
+@methods(Tensor, *FETCHES)
+def fetch(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """One number is fetched."""
+    read = machine.read(arguments.node, subject_of(arguments), receiver, How.VALUE, f".{name}()")
+    return data_number(machine, receiver) if read else drawn(machine) if receiver.drawn else NUMBER
+
+
+@methods(Tensor, *MATERIALISING_FETCHES)
+def fetch_all(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """The whole tensor is fetched, and stays materialised."""
+    subject = subject_of(arguments)
+    read = machine.read(arguments.node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
+    if name == "cpu":
+        return host_copy(receiver)
+    return Sequence(None, data_number(machine, receiver) if read else NUMBER)
+
+
+@methods(Tensor, *COMPARING_FETCHES)
+def compare(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """The answer about two tensors is fetched."""
+    compared = Sequence([receiver, *arguments.positional])
+    machine.read(arguments.node, subject_of(arguments), compared, How.VALUE, f".{name}()")
+    return NUMBER
+
+
+@methods(Tensor, "numpy")
+def to_numpy(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """An array; of a device tensor only by force."""
+    forced = arguments.keywords.get("force")
+    if isinstance(forced, Number) and forced.const:
+        subject = subject_of(arguments)
+        machine.read(arguments.node, subject, receiver, How.VALUE, ".numpy(force=True)", materialises=True)
+    use_on_host(machine, receiver)
+    return UNKNOWN
+
+
+@methods(Tensor, "keys", "items", "values", "get", "pop")
+def part(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """Parts of an output of unknown structure; of a plain tensor, an operation."""
+    if not receiver.unstructured:
+        return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
+    item = receiver.like(length=None)
+    keys = Stream(TEXT)
+    views = {"keys": keys, "items": Stream(UNKNOWN, pieces=(keys, Stream(item))), "values": Stream(item)}
+    return views.get(name, item)
+
+
+@methods(Tensor, "retain_grad", "share_memory_", "set_")
+def nothing(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """What neither computes nor reads."""
+    return NONE
+
+
+@methods(Tensor, *SHARING)
+def share(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """Another tensor in the same memory."""
     if receiver.undecided and name in MODEL_METHODS:
+        return method_of_model(machine, receiver, name, arguments)
+    return receiver.alias(grad=receiver.grad and not name.startswith("detach"))
+
+
+@methods(Tensor, *(MODEL_METHODS - SHARING))
+def method_of_model(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """What may be a model is one, where it is used as one."""
+    if receiver.undecided:
         return machine.method(model_on_device(receiver), name, arguments)
-    if name in METADATA_METHODS:
-        if name == "size" and arguments.positional:
-            first = arguments.positional[0]
-            return Number(
-                receiver.length if isinstance(first, Number) and first.const == 0 else None, traits=SHAPE.traits
-            )
-        return Sequence(None, SHAPE, True) if name == "size" else SHAPE
-    if name in FETCHES:
-        read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
-        return data_number(machine, receiver) if read else drawn(machine) if receiver.drawn else NUMBER
-    if name in MATERIALISING_FETCHES:
-        read = machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
-        if name == "cpu":
-            return host_copy(receiver)
-        return Sequence(None, data_number(machine, receiver) if read else NUMBER)
-    if name in COMPARING_FETCHES:
-        machine.read(node, subject, Sequence([receiver, *arguments.positional]), How.VALUE, f".{name}()")
-        return NUMBER
-    if name == "numpy":
-        forced = arguments.keywords.get("force")
-        if isinstance(forced, Number) and forced.const:
-            machine.read(node, subject, receiver, How.VALUE, ".numpy(force=True)", materialises=True)
-        use_on_host(machine, receiver)
-        return UNKNOWN
-    if name in ("to", "type", "xpu", "cuda"):
-        return move(machine, receiver, name, arguments)
-    if name == "backward":
-        return backward(machine, receiver, arguments)
-    if name in ("register_hook", "register_post_accumulate_grad_hook"):
-        return autograd.register(machine, receiver, name, arguments)
-    if name in ("retain_grad", "share_memory_", "set_"):
-        return NONE
-    if receiver.unstructured and name in ("keys", "items", "values", "get", "pop"):
-        item = receiver.like(length=None)
-        keys = Stream(TEXT)
-        views = {"keys": keys, "items": Stream(UNKNOWN, pieces=(keys, Stream(item))), "values": Stream(item)}
-        return views.get(name, item)
-    if name in SHARING:
-        return receiver.alias(grad=receiver.grad and not name.startswith("detach"))
     return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
+
+
+@methods(Tensor)
+def tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
+    """Any other method is an operation."""
+    return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
+
+
+@methods(type(UNKNOWN), "to")
+def move_unknown(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """Something that is not known at all is moved to the device: a model, if its use shows it, else a tensor."""
+    if not is_device(arguments.get(0, "device")):
+        return None
+    line = int(arguments.node.lineno or 0)
+    return Tensor(Location.DEVICE, line=line, unstructured=True, certain=False, undecided=True)
+
+
+@methods(type(UNKNOWN), "backward")
+def backward_of_unknown(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+    """The backward pass of something that is not known; it goes on as any unknown call does."""
+    if not arguments.positional:
+        machine.emit(Backward(arguments.node, machine.context, None))
+    return None
 
 
 def operation(
@@ -145,7 +206,7 @@ def operation(
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
     if in_place and receiver is not None and receiver.made is not None and result.made is None:
-        machine.rebind(getattr(getattr(node, "func", None), "expr", None), receiver, receiver.like(made=None))
+        machine.rebind(subject_of(arguments), receiver, receiver.like(made=None))
     return result
 
 
@@ -218,10 +279,11 @@ def host_copy(tensor: Tensor) -> Tensor:
     return tensor.like(place=Location.HOST, recorded_in=MATERIALISED, sites=frozenset(), parts=frozenset({FETCHED}))
 
 
-def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value:
+@methods(Tensor, "to", "type", "xpu", "cuda")
+def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
     """`.to(...)`: another place reads or transfers, another dtype computes."""
     node = arguments.node
-    subject = getattr(getattr(node, "func", None), "expr", None)
+    subject = subject_of(arguments)
     target = arguments.get(0, "device")
     dtype = next((v for v in (*arguments.positional, arguments.keywords.get("dtype")) if isinstance(v, Name)), None)
     kind = kind_named(dtype) or receiver.kind
@@ -256,13 +318,14 @@ def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) ->
     return receiver.like(place=Location.UNKNOWN) if receiver.place is not Location.DEVICE else receiver
 
 
-def backward(machine: Machine, receiver: Tensor, arguments: Arguments) -> Value:
+@methods(Tensor, "backward")
+def backward(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
     """The backward pass: it uses up the history of running totals, and makes a loop a training loop."""
     machine.emit(Backward(arguments.node, machine.context, receiver))
     machine.growth.spent |= set(receiver.sites)
     if receiver.place is Location.DEVICE:
         machine.backward(arguments.node)
-        autograd.run_hooks(machine, arguments.node)
+        run_hooks(machine, arguments.node)
     elif receiver.place is Location.UNKNOWN:
         machine.here.gradients = Gradients(computed=True)
     return NONE

@@ -29,7 +29,8 @@ from xla_lint.program.domain.values import (
     options,
     tensors_in,
 )
-from xla_lint.program.library.registry import function, objects, place_named
+from xla_lint.program.library.devices import place_named
+from xla_lint.program.library.registry import function
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.costs import report_changing, report_padding
@@ -42,48 +43,14 @@ if TYPE_CHECKING:
 
     from xla_lint.program.machine.machine import Machine
 
+DRAWN = frozenset({"rand", "randn", "randint", "normal", "randperm"})
+"""The factories that draw random numbers."""
 COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
-MODES = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled"})
 QUIET_FUNCTIONS = frozenset(
     "manual_seed seed set_default_dtype get_default_dtype is_tensor is_storage get_rng_state set_rng_state "
     "set_num_threads use_deterministic_algorithms is_floating_point is_complex iinfo finfo Generator Size "
     "set_printoptions set_float32_matmul_precision initial_seed".split()
 )
-
-
-@function("torch.device")
-def device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A device by its name."""
-    place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"))
-    return Device(place if place is not None else Location.UNKNOWN)
-
-
-@function("torch.set_default_device")
-def set_default_device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """What is made from here on lives on this device."""
-    given = options(arguments.get(0, "device") or UNKNOWN)
-    places = {place_named(option) for option in given}
-    certain = not any(isinstance(option, Device) and not option.certain for option in given)
-    place = Location.DEVICE if Location.DEVICE in places else places.pop() if len(places) == 1 else Location.UNKNOWN
-    machine.default_device = Device(place or Location.HOST, certain)
-    return NONE
-
-
-@function(*MODES, "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
-def mode(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A context manager of torch; `no_grad()(f)` decorates too."""
-    return Instance(None, dotted, node=arguments.node)
-
-
-@objects("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled")
-def mode_as_decorator(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
-    """A mode used as a decorator."""
-    assert isinstance(receiver, Instance)
-    value = arguments.get(0)
-    if name == "__call__" and isinstance(value, Function):
-        value.no_grad = receiver.library != "torch.enable_grad"
-        return value
-    return None
 
 
 @function(
@@ -114,7 +81,7 @@ def load(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-@function("torch.")
+@function("torch.", "torch.nn.functional.")
 def compute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Any other function of torch: a factory, or an operation on its arguments."""
     if dotted.startswith("torch.utils.data."):
@@ -136,7 +103,7 @@ def compute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             return concatenate(machine, name, arguments)
         if name == "stack":
             return _stack(machine, arguments)
-        if name in ("numel", "result_type", "typename"):
+        if name in ("numel", "result_type", "typename", "is_same_size"):
             return NUMBER
         if name == "where" and len(arguments.positional) + len(arguments.keywords) < 2:
             operation(machine, "where", [arguments.get(0) or UNKNOWN], arguments)
@@ -154,8 +121,6 @@ def compute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 
 def _other(machine: Machine, dotted: str, name: str, arguments: Arguments) -> Value:
-    if dotted.startswith("torch.nn.init."):
-        return arguments.get(0) or UNKNOWN
     if dotted.startswith("torch.Tensor.") and arguments.positional:
         rest = Arguments(arguments.node, arguments.positional[1:], arguments.keywords, arguments.unpacked)
         return machine.method(arguments.positional[0], name, rest)
@@ -210,7 +175,8 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
         isinstance(o, Device) and not o.certain for o in options(arguments.keywords.get("device") or default)
     )
     made = machine.loop if place is Location.HOST and not must_travel(name, arguments) else None
-    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made)
+    drawn = place is Location.HOST and name in DRAWN
+    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made, drawn=drawn)
 
 
 def must_travel(name: str, arguments: Arguments) -> bool:

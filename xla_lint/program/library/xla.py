@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Condition, How, Launch, Read, StepClosure
+from xla_lint.program.domain.events import Condition, How
 from xla_lint.program.domain.objects import bound_to
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -18,23 +18,20 @@ from xla_lint.program.domain.values import (
     Function,
     Instance,
     Location,
-    Method,
     Number,
     Sequence,
     Tensor,
-    Text,
     Value,
-    options,
 )
+from xla_lint.program.library.devices import DEVICES, XM
 from xla_lint.program.library.optimizers import reduce, step
-from xla_lint.program.library.registry import function, objects
+from xla_lint.program.library.registry import function, manager, methods
 from xla_lint.program.machine.arguments import Arguments
-from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
+    from xla_lint.program.library.registry import Body
     from xla_lint.program.machine.machine import Machine
 
-XM = "torch_xla.core.xla_model."
 RANKS = (
     f"{XM}get_ordinal",
     f"{XM}get_local_ordinal",
@@ -44,8 +41,6 @@ RANKS = (
     "torch_xla.runtime.process_index",
     "torch.distributed.get_rank",
 )
-DEVICES = ("torch_xla.device", f"{XM}xla_device", "torch_xla.devices", f"{XM}xla_real_devices")
-"""The functions that give the XLA device."""
 
 
 @function(*DEVICES)
@@ -83,6 +78,16 @@ def region(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Instance(None, dotted, node=arguments.node)
 
 
+@manager("torch_xla.step", "torch_xla.debug.profiler.StepTrace")
+def run_region(machine: Machine, region: Instance, body: Body, node: nodes.NodeNG) -> None:
+    """The end of the region is a barrier; `torch_xla.step` begins with one too."""
+    if region.library == "torch_xla.step":
+        machine.barrier(node, "torch_xla.step", silent=True)
+    body(UNKNOWN)
+    if machine.at.state is not None:
+        machine.barrier(node, region.library.replace("torch_xla.debug.profiler", "xp"), silent=True)
+
+
 @function("torch_xla.compile", "torch_xla.experimental.compile")
 def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function each of whose calls is a graph of its own; without a function, a decorator or a region."""
@@ -97,11 +102,11 @@ def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Instance(None, "torch_xla.step", node=arguments.node) if value is None else value
 
 
-@objects("torch_xla.step")
-def step_as_decorator(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@methods("torch_xla.step", "__call__")
+def step_as_decorator(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """`torch_xla.compile(full_graph=True)` decorates a function."""
     value = arguments.get(0)
-    if name == "__call__" and isinstance(value, Function):
+    if isinstance(value, Function):
         value.compiled = True
         return value
     return None
@@ -110,7 +115,7 @@ def step_as_decorator(machine: Machine, receiver: Value, name: str, arguments: A
 @function(f"{XM}mesh_reduce", f"{XM}rendezvous")
 def host_collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective through the host: a barrier for what follows."""
-    machine.barrier(arguments.node, dotted.removeprefix("torch_xla.core.xla_model.").join(("xm.", "")), silent=True)
+    machine.barrier(arguments.node, dotted.replace(XM, "xm."), silent=True)
     return NUMBER if dotted.endswith("mesh_reduce") else NONE
 
 
@@ -134,144 +139,61 @@ def rank(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return RANK
 
 
-@function("torch_xla.runtime.", f"{XM}xrt_world_size", "torch_xla.debug.", XM, "torch_xla.")
+@function(
+    f"{XM}xrt_world_size",
+    "torch_xla.runtime.world_size",
+    "torch_xla.runtime.global_runtime_device_count",
+    "torch_xla.runtime.global_device_count",
+    "torch_xla.runtime.local_device_count",
+    "torch_xla.device_count",
+)
+def device_count(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """How many devices or replicas there are."""
+    return NUMBER
+
+
+WRAPPERS = frozenset(
+    {"XlaFullyShardedDataParallel", "SpmdFullyShardedDataParallel", "DistributedDataParallel", "mark_sharding"}
+)
+
+
+@function("torch_xla.utils.checkpoint.checkpoint")
+def checkpoint(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A function is called, and called again for the backward pass."""
+    inner = arguments.get(0)
+    return machine.call(inner, Arguments(arguments.node, arguments.positional[1:])) if inner else UNKNOWN
+
+
+@function(f"{XM}send_cpu_data_to_device")
+def send(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Host tensors are transferred."""
+    return Tensor(Location.DEVICE, MATERIALISED, unstructured=True)
+
+
+@function(f"{XM}_maybe_convert_to_cpu")
+def fetch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Everything is fetched from the device."""
+    value = arguments.get(0) or NONE
+    machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, "_maybe_convert_to_cpu", materialises=True)
+    return UNKNOWN
+
+
+@function("torch_xla.")
 def other(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """The rest of torch_xla neither reads nor cuts."""
-    last = dotted.rpartition(".")[2]
-    if last in ("xrt_world_size", "world_size", "global_runtime_device_count", "device_count"):
-        return NUMBER
-    if last in (
-        "XlaFullyShardedDataParallel",
-        "SpmdFullyShardedDataParallel",
-        "DistributedDataParallel",
-        "mark_sharding",
-    ):
+    """The rest of torch_xla neither reads nor cuts; a wrapper gives what it wraps."""
+    if dotted.rpartition(".")[2] in WRAPPERS:
         return arguments.get(0) or UNKNOWN
-    if last == "checkpoint":
-        inner = arguments.get(0)
-        return machine.call(inner, Arguments(arguments.node, arguments.positional[1:])) if inner else UNKNOWN
-    if last == "send_cpu_data_to_device":
-        return Tensor(Location.DEVICE, MATERIALISED, unstructured=True)
-    if last == "_maybe_convert_to_cpu":
-        value = arguments.get(0) or NONE
-        machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, "_maybe_convert_to_cpu", materialises=True)
-        return UNKNOWN
-    if last == "RateTracker":
-        return Instance(None, dotted, node=arguments.node)
     machine.hand_over(arguments)
     return UNKNOWN
 
 
-@objects("torch_xla.core.xla_model.RateTracker")
-def rate_tracker(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
+@function(f"{XM}RateTracker")
+def make_rate_tracker(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A tracker of host numbers."""
+    return Instance(None, dotted, node=arguments.node)
+
+
+@methods(f"{XM}RateTracker")
+def rate_tracker(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """What it tells are numbers of the host."""
     return NUMBER
-
-
-@function(
-    "torch_xla.distributed.xla_multiprocessing.spawn",
-    "torch_xla.launch",
-    "torch_xla.distributed.xla_multiprocessing.MpModelWrapper",
-)
-def launch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """Run a function on every replica; its first parameter is the index of the process."""
-    target = arguments.get(0, "fn")
-    if dotted.endswith("MpModelWrapper"):
-        return target or UNKNOWN
-    if may_replicate(arguments):
-        machine.emit(Launch(arguments.node, machine.context, machine.here.touched))
-    if isinstance(target, (Function, Method)):
-        touched = machine.here.touched
-        extra = arguments.get(1, "args")
-        items = extra.items if isinstance(extra, Sequence) and extra.items is not None else None
-        given = Arguments(arguments.node, [RANK, *(items or [])], unpacked=extra is not None and items is None)
-        with machine.elsewhere(replicated=not is_alone(arguments)):
-            machine.call(target, given)
-        machine.here.touched = touched
-    return NONE
-
-
-def is_alone(arguments: Arguments) -> bool:
-    """True where a launch starts one process only."""
-    processes, debug = arguments.get(2, "nprocs"), arguments.keywords.get("debug_single_process")
-    return (isinstance(processes, Number) and processes.const == 1) or (isinstance(debug, Number) and bool(debug.const))
-
-
-def may_replicate(arguments: Arguments) -> bool:
-    """True where a launch starts a process for each device, as far as its arguments tell."""
-    processes, debug = arguments.get(2, "nprocs"), arguments.keywords.get("debug_single_process")
-    named = "nprocs" in arguments.keywords or isinstance(processes, Number)
-    several = not named or processes is NONE or (isinstance(processes, Number) and (processes.const or 0) > 1)
-    return several and (debug is None or (isinstance(debug, Number) and debug.const is False))
-
-
-@function("torch.distributed.init_process_group")
-def join_replicas(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A process that joins others over XLA is one replica of several."""
-    backend = arguments.get(0, "backend")
-    machine.at.replicated |= isinstance(backend, Text) and backend.const == "xla"
-    return NONE
-
-
-@function(f"{XM}add_step_closure")
-def add_step_closure(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """Register a callback that runs after the barrier."""
-    node = arguments.node
-    machine.emit(StepClosure(node, machine.context, closure_problem(machine, arguments)))
-    callback = arguments.get(0, "closure")
-    given = arguments.get(1, "args")
-    items = given.items if isinstance(given, Sequence) and given.items is not None else []
-    run_closure(machine, callback, [materialised(item) for item in items], node)
-    return NONE
-
-
-def closure_problem(machine: Machine, arguments: Arguments) -> str | None:
-    """What is wrong with the arguments of a step closure, None where nothing is."""
-    callback = arguments.get(0, "closure")
-    callback_node = arguments.node_of(0, "closure")
-    if isinstance(callback_node, nodes.Call) and (callback is NONE or isinstance(callback, (Number, Text, Tensor))):
-        return f"'{source_of(callback_node)}' is called at once, and its result is registered"
-    given = arguments.get(1, "args")
-    given_node = arguments.node_of(1, "args")
-    if given_node is None:
-        return None
-    for event in reversed(machine.events):
-        if isinstance(event, Read) and event.how is How.VALUE:
-            if event.node.lineno is None or not within(event.node, given_node):
-                break
-            return f"'{source_of(event.node)}' reads the value before the barrier"
-        if event.node is not arguments.node and not within(event.node, given_node):
-            break
-    if isinstance(given, (Tensor, Number)):
-        return f"'args={source_of(given_node)}' is no tuple"
-    return None
-
-
-def within(node: nodes.NodeNG | None, outer: nodes.NodeNG) -> bool:
-    """Whether a node is part of another one."""
-    while node is not None:
-        if node is outer:
-            return True
-        node = node.parent
-    return False
-
-
-def materialised(value: Value) -> Value:
-    """A value as a step closure sees it: what was pending has been computed."""
-    if isinstance(value, Tensor):
-        return value.like(recorded_in=MATERIALISED)
-    if isinstance(value, Sequence) and value.items is not None:
-        return Sequence([materialised(item) for item in value.items], UNKNOWN, value.frozen)
-    return value
-
-
-def run_closure(machine: Machine, callback: Value | None, items: list[Value], node: nodes.NodeNG) -> None:
-    """Run a step closure's body, after an imagined barrier."""
-    for option in options(callback or NONE):
-        if not isinstance(option, Function) or option.node in machine.at.active:
-            continue
-        state = machine.here.fork()
-        state.epochs = frozenset({max(state.epochs) + 1_000_000})
-        state.materialised = frozenset()
-        with machine.elsewhere(state=state, closure=True):
-            machine.call(option, Arguments(node, items))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.values import Instance
 from xla_lint.program.library.data import SAMPLER
-from xla_lint.program.library.networks import models_of
-from xla_lint.program.library.optimizers import origins_of
+from xla_lint.program.library.optimizers import models_of, origins_of
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Origin, Value

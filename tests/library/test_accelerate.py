@@ -1,0 +1,84 @@
+"""The Accelerator, and what it makes of the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.library.cases import verify
+
+CASES = {
+    "what it prepares": """
+        from accelerate import Accelerator, skip_first_batches
+        accelerator = Accelerator()
+        net = nn.Linear(4, 4)
+        sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+        schedule = torch.optim.lr_scheduler.StepLR(sgd, 1)
+        rows = DataLoader([h])
+        net, sgd, rows, schedule = accelerator.prepare(net, sgd, rows, schedule)
+        probe.value(net)  # is: device model Linear
+        probe.value(sgd)  # is: SGD
+        probe.value(rows)  # is: device loader
+        probe.value(schedule)  # is: StepLR
+        probe.value(accelerator.prepare(rows))  # is: device loader
+        probe.value(accelerator.prepare(3))  # is: 3
+        probe.value(accelerator.prepare(*probe.other()))  # is: (unknown..)
+        probe.value(accelerator.prepare_model(nn.Linear(2, 2) if probe.other() else 3))  # is: 3 or device model Linear
+        probe.value(accelerator.prepare(nn.ReLU(), device_placement=[False]))  # is: host model ReLU
+        probe.value(skip_first_batches(rows, 3))  # is: device loader
+        probe.value(accelerator.skip_first_batches(rows, 3))  # is: device loader
+        probe.value(accelerator.unwrap_model(net))  # is: device model Linear
+    """,
+    "without placement a model stays": """
+        from accelerate import Accelerator
+        accelerator = Accelerator(device_placement=False)
+        probe.value(accelerator.prepare(nn.ReLU()))  # is: host model ReLU
+        probe.value(accelerator.device)  # is: device named
+        probe.value(accelerator.is_main_process)  # is: number rank
+    """,
+    "what it does in a step": """
+        from accelerate import Accelerator
+        accelerator = Accelerator()
+        net = nn.Linear(4, 4)
+        sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+        net, sgd, rows = accelerator.prepare(net, sgd, DataLoader([h]))
+        for x in rows:
+            with accelerator.accumulate(net):
+                loss = net(x).mean()
+                accelerator.backward(loss)
+                norm = accelerator.clip_grad_norm_(net.parameters(), 1.0)
+                probe.value(norm)  # is: device tensor
+                sgd.step()
+                sgd.zero_grad()
+                accelerator.print(loss)  # expect: xla-print-tensor
+        probe.value(accelerator.wait_for_everyone())  # is: None
+        probe.value(accelerator.gather(t))  # is: device tensor of 3
+        probe.value(accelerator.gather_for_metrics((t, 3)))  # is: (device tensor of 3, 3)
+        probe.value(accelerator.pad_across_processes(t))  # is: device tensor of 3
+        probe.value(accelerator.other())  # is: unknown
+    """,
+    "values are clipped before the step reduces them": """
+        from accelerate import Accelerator
+        accelerator = Accelerator()
+        net = nn.Linear(4, 4)
+        sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+        net, sgd, rows = accelerator.prepare(net, sgd, DataLoader([h]))
+        for x in rows:
+            accelerator.backward(net(x).mean())
+            accelerator.clip_grad_value_(net.parameters(), 1.0)  # expect: xla-clip-before-reduce
+            sgd.step()
+            sgd.zero_grad()
+    """,
+    "a model and its optimizer are prepared apart": """
+        from accelerate import Accelerator
+        accelerator = Accelerator()
+        net = nn.Linear(4, 4)
+        sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+        sgd = accelerator.prepare(sgd)
+        net = accelerator.prepare(net)  # expect: xla-accelerate-split-prepare
+    """,
+}
+
+
+@pytest.mark.parametrize("code", CASES.values(), ids=CASES)
+def test_case(code: str) -> None:
+    verify(code)

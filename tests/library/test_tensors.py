@@ -1,0 +1,118 @@
+"""Methods of tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.library.cases import verify
+
+CASES = {
+    "what is known without running anything": """
+        probe.value(t.size())  # is: (number shape..)
+        probe.value(t.size(0))  # is: 3 shape
+        probe.value(t.size(dim=0))  # is: 3 shape
+        probe.value(t.size(1))  # is: number shape
+        probe.value(t.dim())  # is: number shape
+        probe.value(t.is_same_size(h))  # is: number shape
+        probe.value(t.retain_grad())  # is: None
+    """,
+    "what fetches": """
+        for x in loader:
+            loss = update(x)
+            loss.item()  # expect: xla-value-read
+            loss.equal(x)  # expect: xla-value-read
+            loss.is_same_size(x)
+            probe.value(loss.detach())  # is: device tensor
+            number = loss.item()  # expect: xla-value-read
+            probe.value(number)  # is: number data
+            copy = loss.cpu()  # expect: xla-value-read
+            probe.value(copy)  # is: host tensor
+            copy.numpy()
+            rows = (loss + 1).tolist()  # expect: xla-value-read
+        probe.value(h.tolist())  # is: [number..]
+        probe.value(torch.rand(3).sum().item())  # is: number random
+    """,
+    "numbers drawn on the host": """
+        for x in loader:
+            if torch.rand(1).item() < 0.5:  # expect: xla-host-random
+                x = x * 2
+            update(x)
+    """,
+    "what may be a model is one by its use": """
+        net = probe.model().to(device)
+        sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+        probe.value(net(t))  # is: device output
+        def place(value):
+            value = value.to(device)
+            value.requires_grad_(False)
+            return value
+        probe.value(place(probe.other()))  # is: device output
+    """,
+    "arrays by force": """
+        for x in loader:
+            loss = update(x)
+            loss.numpy(force=True)  # expect: xla-value-read
+            loss.numpy(force=False)  # expect: xla-unsupported-call
+    """,
+    "where a tensor goes": """
+        probe.value(h.to(device))  # is: device tensor of 3
+        probe.value(t.to("cpu"))  # is: host tensor of 3
+        probe.value(t.to(device))  # is: device tensor of 3
+        probe.value(t.to(torch.float16))  # is: device tensor of 3
+        probe.value(t.to(device, torch.float16))  # is: device tensor of 3
+        probe.value(h.to(probe.other()))  # is: some tensor of 3
+        probe.value(t.to(probe.other()))  # is: device tensor of 3
+        probe.value(t.type(torch.int64))  # is: device tensor of 3
+        probe.value(probe.other().to(device))  # is: device output
+        probe.value(probe.other().to("cpu"))  # is: unknown
+    """,
+    "operations": """
+        probe.value(t + 1)  # is: device tensor of 3
+        probe.value(t.add_(1))  # is: device tensor of 3
+        probe.value(t.new_zeros(5))  # is: device tensor of 5
+        probe.value(t.new_zeros((2, 3), device="cpu"))  # is: host tensor of 2
+        probe.value(t.max(dim=0))  # is: device output
+        probe.value(t.max(dim=0).values)  # is: device output
+        probe.value(t.eq(1))  # is: device tensor of 3
+        out = probe.model().to(device)(t)
+        probe.value(out)  # is: device output
+        probe.value(out.keys())  # is: stream
+        probe.value(out.get("logits"))  # is: device output
+        for key, value in out.items():
+            probe.value(value)  # is: device output
+    """,
+    "shapes that depend on values": """
+        import torch.nn.functional as F
+        for x in loader:
+            update(x)
+            x.nonzero()  # expect: xla-data-dependent-shape
+            F.one_hot(x.long())  # expect: xla-data-dependent-shape
+            F.one_hot(x.long(), 9)
+            x.repeat_interleave(x.long())  # expect: xla-data-dependent-shape
+            x.repeat_interleave(3)
+            torch.where(x > 0)  # expect: xla-data-dependent-shape
+            torch.where(x > 0, x, 0.0)
+    """,
+    "numbers that change with the step": """
+        for step, x in enumerate(loader):
+            update(x)
+            x.narrow(0, 0, step)  # expect: xla-changing-shape
+            x.new_zeros(step)  # expect: xla-changing-shape
+            x.roll(step)  # expect: xla-changing-constant
+    """,
+    "host tensors that take device values": """
+        rows = torch.zeros(4)
+        for x in loader:
+            loss = update(x)
+            rows.copy_(loss)  # expect: xla-value-read
+    """,
+    "random numbers drawn on the host": """
+        keep = torch.rand(1)
+        probe.value(keep.item())  # is: number random
+    """,
+}
+
+
+@pytest.mark.parametrize("code", CASES.values(), ids=CASES)
+def test_case(code: str) -> None:
+    verify(code)

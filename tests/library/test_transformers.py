@@ -1,0 +1,83 @@
+"""Models, tokenizers, trainers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.library.cases import verify
+
+CASES = {
+    "what is built": """
+        import transformers
+        from transformers import AutoConfig, AutoModel, AutoTokenizer, BertForMaskedLM, BertTokenizer
+        probe.value(AutoModel.from_pretrained("bert"))  # is: some model PreTrainedModel
+        probe.value(BertForMaskedLM(3))  # is: some model PreTrainedModel
+        probe.value(AutoConfig.from_pretrained("bert"))  # is: PretrainedConfig
+        probe.value(AutoTokenizer.from_pretrained("bert"))  # is: PreTrainedTokenizer
+        probe.value(BertTokenizer("vocabulary"))  # is: PreTrainedTokenizer
+        probe.value(transformers.get_linear_schedule_with_warmup(optimizer, 1, 2))  # is: LambdaLR
+        probe.value(transformers.utils.is_torch_xla_available())  # is: True
+        probe.value(transformers.is_torch_xla_available())  # is: True
+        fast = transformers.Adafactor(model.parameters())  # expect: xla-syncing-optimizer
+        probe.value(fast)  # is: Adafactor
+        probe.value(transformers.default_data_collator([h]))  # is: unknown
+        probe.value(transformers.set_seed(3))  # is: unknown
+        probe.value(transformers.DataCollatorForLanguageModeling(3))  # is: DataCollatorForLanguageModeling
+    """,
+    "tokenizers": """
+        from transformers import AutoTokenizer
+        tokenizer = AutoTokenizer.from_pretrained("bert", model_max_length=64)
+        probe.value(tokenizer("a", return_tensors="pt", padding="max_length"))  # is: {host tensor..}
+        probe.value(tokenizer.decode([3]))  # is: text
+        probe.value(tokenizer.other())  # is: unknown
+        probe.value(tokenizer.model_max_length)  # is: 64
+    """,
+    "models": """
+        from transformers import AutoModelForCausalLM
+        net = AutoModelForCausalLM.from_pretrained("gpt2").to(device)
+        probe.value(net)  # is: device model PreTrainedModel
+        probe.value(net.config)  # is: PretrainedConfig
+        probe.value(net.config is net.config)  # is: number
+        probe.value(net(t))  # is: device output
+        probe.value(net.training)  # is: number
+    """,
+    "a trainer of the project": """
+        from transformers import Trainer, TrainerCallback
+        class Mine(Trainer):
+            def compute_loss(self, model, inputs):
+                probe.value(model)  # is: device model Module
+                probe.value(self.args.process_index)  # is: number rank
+                probe.value(self.state.is_world_process_zero)  # is: number rank
+                probe.value(self.args.output_dir)  # is: Method
+                probe.value(self.is_world_process_zero())  # is: number rank
+                return model(**inputs)
+            def other(self, inputs):
+                probe.value(inputs)  # is: unknown
+        class Watch(TrainerCallback):
+            def on_step_end(self, args, state, control, optimizer, **kwargs):
+                probe.value(optimizer)  # is: Optimizer
+                probe.value(args.local_rank)  # is: number rank
+        trainer = Mine(model, callbacks=[Watch()])
+        probe.value(trainer.train())  # is: unknown
+    """,
+    "a model of the project": """
+        from transformers import BertModel
+        class Mine(BertModel):
+            pass
+        net = Mine(3)
+        probe.value(net.to(device))  # is: device model BertModel
+        probe.value(net.config)  # is: PretrainedConfig
+        probe.value(net(t))  # is: device output
+        probe.value(net.generate(t, max_new_tokens=3))  # is: device tensor
+    """,
+    "what is generated": """
+        from transformers import AutoModelForCausalLM
+        net = AutoModelForCausalLM.from_pretrained("gpt2")
+        probe.value(net.generate(h, max_new_tokens=3))  # is: some tensor
+    """,
+}
+
+
+@pytest.mark.parametrize("code", CASES.values(), ids=CASES)
+def test_case(code: str) -> None:
+    verify(code)

@@ -1,0 +1,233 @@
+"""Lists, tuples, sets, dicts and texts: how they are made, and their methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.events import How
+from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.values import (
+    FACT,
+    NONE,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Mapping,
+    Number,
+    Sequence,
+    Stream,
+    Text,
+    Value,
+    bounded,
+    element_of,
+    join,
+    join_all,
+    key_of,
+)
+from xla_lint.program.library.registry import function, methods
+from xla_lint.program.machine.arguments import Arguments
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.machine import Machine
+
+
+@function("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "collections.deque")
+def collect(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A container of another one's items."""
+    frozen = dotted == "builtins.tuple"
+    value = arguments.get(0)
+    if value is None:
+        return Sequence([] if dotted != "collections.deque" else None, UNKNOWN, frozen)
+    if isinstance(value, Sequence):
+        return Sequence(value.items if value.items is None else list(value.items), element_of(value), frozen)
+    return Sequence(None, machine.iterate(value, None, arguments.node), frozen)
+
+
+@function("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
+def make_mapping(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A dict; a `defaultdict` makes what is missing."""
+    keywords = {key: value for key, value in arguments.keywords.items() if key != "**"}
+    if dotted == "collections.defaultdict":
+        factory = arguments.get(0)
+        if factory is None or factory is NONE:
+            return Mapping(keywords)
+        return Mapping(keywords, machine.call(factory, Arguments(arguments.node, [])), factory)
+    value = arguments.get(0)
+    if isinstance(value, Mapping):
+        return Mapping({**value.entries, **keywords}, value.element)
+    entries = pairs_of(value)
+    if entries is not None:
+        return Mapping({**entries, **keywords})
+    pair = machine.iterate(value, None, arguments.node) if isinstance(value, (Sequence, Stream)) else UNKNOWN
+    if isinstance(pair, Sequence) and pair.items is not None and len(pair.items) == 2:
+        return Mapping(keywords, pair.items[1])
+    return Mapping(keywords, None if value is None and not arguments.unpacked else UNKNOWN)
+
+
+def pairs_of(value: Value | None) -> dict[str, Value] | None:
+    """The entries that a list of pairs with constant keys makes, None for anything else."""
+    if not isinstance(value, Sequence) or not value.items:
+        return None
+    entries: dict[str, Value] = {}
+    for pair in value.items:
+        if not isinstance(pair, Sequence) or pair.items is None or len(pair.items) != 2:
+            return None
+        key, item = pair.items
+        known = key_of(key)
+        if known is None:
+            return None
+        entries[known] = item
+    return entries
+
+
+@methods(Sequence, "append", "add", "appendleft")
+def append_item(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
+    """One more item."""
+    value = arguments.get(0)
+    if value is None:
+        return UNKNOWN
+    append(machine, receiver, value)
+    return NONE
+
+
+@methods(Sequence, "insert")
+def insert_item(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
+    """One more item, somewhere."""
+    append(machine, receiver, arguments.get(1) or UNKNOWN, first=True)
+    return NONE
+
+
+@methods(Sequence, "extend", "update", "extendleft")
+def extend_items(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
+    """The items of another container."""
+    value = arguments.get(0)
+    if value is None:
+        return UNKNOWN
+    machine.extend(receiver, value, arguments.node)
+    return NONE
+
+
+@methods(Sequence, "pop", "popleft")
+def pop_item(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
+    """Any of the items; which ones are left is not known."""
+    if receiver.items is not None:
+        machine.heap.assign(receiver, "element", element_of(receiver))
+        machine.heap.assign(receiver, "items", None)
+    return receiver.element
+
+
+@methods(Sequence, "index", "count", "remove")
+def compare_items(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
+    """What compares the items with a value reads tensors."""
+    value = arguments.get(0)
+    if value is not None and (device_tensors([receiver]) or device_tensors([value])):
+        machine.read(arguments.node, None, Sequence([receiver, value]), How.VALUE, f".{name}()")
+    return NUMBER
+
+
+@methods(Sequence)
+def sequence_method(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
+    """The other methods of lists, tuples and sets."""
+    if name == "clear":
+        machine.heap.assign(receiver, "items", [])
+        return NONE
+    if name in ("copy", "union", "intersection", "difference"):
+        return Sequence(None if receiver.items is None else list(receiver.items), element_of(receiver))
+    if name in ("sort", "reverse"):
+        if name == "sort":
+            machine.read(arguments.node, None, receiver, How.VALUE, ".sort()")
+        return NONE
+    return NUMBER if name == "numel" else UNKNOWN
+
+
+def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = False) -> None:
+    """Add an item to a list."""
+    if receiver.frozen:
+        return
+    value = bounded(value, receiver)
+    element = (
+        value
+        if receiver.items == [] or (receiver.element is UNKNOWN and not receiver.items)
+        else join(element_of(receiver), value)
+    )
+    items = receiver.items
+    if items is not None and not machine.loops and len(items) < 64:
+        machine.heap.assign(receiver, "items", [value, *items] if first else [*items, value])
+    else:
+        machine.heap.assign(receiver, "items", None)
+    machine.heap.assign(receiver, "element", element)
+
+
+@methods(Mapping, "keys", "values", "items")
+def view(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
+    """The keys, the entries, or both side by side."""
+    if name == "keys":
+        return Sequence(None, TEXT)
+    entries = list(receiver.entries.values())
+    everything = entries if receiver.element is None else [*entries, receiver.element]
+    values = Sequence(entries if receiver.element is None else None, join_all(everything))
+    return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, TEXT), values))
+
+
+@methods(Mapping, "get", "pop", "setdefault")
+def look_up(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
+    """An entry, or the default."""
+    key = key_of(arguments.get(0))
+    found = receiver.entries.get(key) if key is not None else None
+    if found is not None:
+        return found
+    default = arguments.get(1)
+    if name == "setdefault" and key is not None:
+        machine.heap.put(receiver.entries, key, default or NONE)
+        return default or NONE
+    return receiver.element if receiver.element is not None else (default or UNKNOWN)
+
+
+@methods(Mapping, "update")
+def update(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
+    """The entries of another dict."""
+    value = arguments.get(0)
+    if isinstance(value, Mapping):
+        for key, item in value.entries.items():
+            machine.heap.put(receiver.entries, key, item)
+        if value.element is not None:
+            machine.heap.assign(receiver, "element", value.element)
+    elif value is not None:
+        machine.heap.assign(receiver, "element", UNKNOWN)
+    for key, item in arguments.keywords.items():
+        machine.heap.put(receiver.entries, key, item)
+    return NONE
+
+
+@methods(Mapping)
+def mapping_method(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
+    """The other methods of dicts; `to` is that of a tokenizer's batch."""
+    if name == "copy":
+        return Mapping(dict(receiver.entries), receiver.element, receiver.factory)
+    return receiver if name == "to" else UNKNOWN
+
+
+@methods(Text, "format")
+def format_text(machine: Machine, receiver: Text, name: str, arguments: Arguments) -> Value | None:
+    """`str.format` formats what it is given."""
+    machine.read_each(arguments, How.FORMAT, "str.format")
+    for value in arguments.keywords.values():
+        machine.read(arguments.node, None, value, How.FORMAT, "str.format")
+    return TEXT
+
+
+@methods(Text)
+def text_method(machine: Machine, receiver: Text, name: str, arguments: Arguments) -> Value | None:
+    """`join` and the rest read nothing."""
+    if name in ("split", "splitlines", "partition", "rsplit"):
+        return Sequence(None, TEXT)
+    head = arguments.get(0)
+    if name == "startswith" and receiver.fact and receiver.const and isinstance(head, Text) and head.const:
+        return Number(receiver.const.startswith(head.const), traits=FACT)
+    return NUMBER if name in ("startswith", "endswith", "isdigit", "find", "count", "index") else TEXT
+
+
+@methods(Number)
+def number_method(machine: Machine, receiver: Number, name: str, arguments: Arguments) -> Value | None:
+    """Methods of numbers read nothing."""
+    return NUMBER

@@ -1,0 +1,46 @@
+"""Modes without gradients, and the other modes of torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.values import UNKNOWN, Function, Instance, Value
+from xla_lint.program.library.registry import function, manager, methods
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.library.registry import Body
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
+
+WITHOUT = ("torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled")
+
+
+@function(*WITHOUT, "torch.enable_grad", "torch.autograd.detect_anomaly", "torch.autograd.profiler.")
+def mode(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A context manager; `no_grad()(f)` decorates too."""
+    return Instance(None, dotted, node=arguments.node)
+
+
+@manager(*WITHOUT)
+def without_gradients(machine: Machine, mode: Instance, body: Body, node: nodes.NodeNG) -> None:
+    """What the body computes has no history."""
+    before = machine.here.grad
+    machine.here.grad = False
+    body(UNKNOWN)
+    if machine.at.state is not None:
+        machine.at.state.grad = before
+
+
+@methods("torch.no_grad", "__call__")
+@methods("torch.inference_mode", "__call__")
+@methods("torch.set_grad_enabled", "__call__")
+@methods("torch.enable_grad", "__call__")
+def decorate(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """A mode used as a decorator."""
+    value = arguments.get(0)
+    if not isinstance(value, Function):
+        return None
+    value.no_grad = receiver.library != "torch.enable_grad"
+    return value

@@ -1,0 +1,123 @@
+"""What a program asks about its own objects: types, attributes by name, `super`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.objects import Super
+from xla_lint.program.domain.values import (
+    FACT,
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Instance,
+    Location,
+    Mapping,
+    Name,
+    Number,
+    Sequence,
+    Tensor,
+    Text,
+    Value,
+    join,
+    options,
+)
+from xla_lint.program.library.registry import function
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
+
+KINDS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
+"""Types that are told apart for sure."""
+
+
+def is_for_other_devices(kind: str) -> bool:
+    """Whether a class wraps models that no XLA device holds: torch_xla has an FSDP of its own."""
+    return kind.startswith("torch.distributed.fsdp.")
+
+
+@function("builtins.isinstance")
+def is_instance(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A test on a type reads nothing, and is known for tensors."""
+    value, kinds = arguments.get(0), arguments.get(1)
+    names = [k.dotted for k in (kinds.items or [] if isinstance(kinds, Sequence) else [kinds]) if isinstance(k, Name)]
+    if (
+        isinstance(value, Instance)
+        and value.place is Location.DEVICE
+        and names
+        and all(map(is_for_other_devices, names))
+    ):
+        return Number(False, traits=FACT)
+    if "torch.Tensor" in names:
+        if isinstance(value, Tensor):
+            return Number(True)
+        if isinstance(value, (Number, Text, Sequence, Mapping)) and names == ["torch.Tensor"]:
+            return Number(False)
+    if isinstance(value, Tensor) and names and all(name.startswith("builtins.") for name in names):
+        return Number(False)
+    kind = kind_of(value)
+    if kind in names:
+        return Number(True)
+    if kind and names and set(names) <= KINDS:
+        return Number(False)
+    return NUMBER
+
+
+def kind_of(value: Value | None) -> str:
+    """The type of a container or a string, where it can be told for sure; else empty."""
+    if isinstance(value, Sequence):
+        return "builtins.tuple" if value.frozen else ""
+    if isinstance(value, Mapping):
+        return "builtins.dict"
+    return "builtins.str" if isinstance(value, Text) else ""
+
+
+@function("builtins.getattr")
+def get_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """An attribute by its name, where the source says the name."""
+    owner, name = arguments.get(0), arguments.get(1)
+    if owner is not None and isinstance(name, Text) and name.const is not None:
+        found = machine.attribute(owner, name.const, arguments.node)
+        default = arguments.get(2)
+        return found if default is None or found is UNKNOWN else join(found, default)
+    return UNKNOWN
+
+
+def replace_any(machine: Machine, holder: Instance, model: Instance) -> None:
+    """Let a model stand in the place of any one inside another."""
+    for name, held in list(holder.attributes.items()):
+        if any(isinstance(option, Instance) and option.model for option in options(held)):
+            machine.heap.put(holder.attributes, name, join(held, model))
+
+
+@function("builtins.setattr")
+def set_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Set an attribute by its name. A model under a name that is not known may replace any model inside the owner."""
+    owner, name, value = arguments.get(0), arguments.get(1), arguments.get(2)
+    if owner is not None and value is not None and isinstance(name, Text) and name.const is not None:
+        machine.set_attribute(owner, name.const, value)
+    elif isinstance(value, Instance) and value.model:
+        for holder in options(owner or UNKNOWN):
+            if isinstance(holder, Instance):
+                replace_any(machine, holder, value)
+    return NONE
+
+
+@function("builtins.super")
+def parent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """The next class in line."""
+    owner = machine.at.frame.owner
+    function_ = machine.at.frame.function
+    receiver = function_.receiver if function_ is not None else None
+    if owner is None or receiver is None:
+        return UNKNOWN
+    return Super(owner, receiver)
+
+
+@function(
+    "builtins.type", "builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass"
+)
+def metadata(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """What is known of an object without running anything."""
+    return NUMBER if dotted != "builtins.type" else Name("builtins.type")

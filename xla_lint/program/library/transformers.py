@@ -1,0 +1,155 @@
+"""Transformers: models, tokenizers, and what its `Trainer` calls every step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.ranks import RANK
+from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
+from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
+from xla_lint.program.library.registry import attributes, function, hooks, methods
+
+if TYPE_CHECKING:
+    from astroid import nodes
+
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
+
+MODEL = "transformers.PreTrainedModel"
+CONFIGURATIONS = frozenset({"config", "generation_config"})
+RANKS = frozenset({"process_index", "local_process_index", "local_rank", "should_log", "should_save"})
+"""The attributes of `TrainingArguments` that differ between replicas (transformers 4 and 5)."""
+TOKENIZER = "transformers.PreTrainedTokenizer"
+
+
+@function("transformers.")
+def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Tokenizers and models by their `from_pretrained`, and the library's other classes."""
+    parts = dotted.split(".")
+    name = parts[1]
+    if parts[-1] in ("from_pretrained", "from_config"):
+        if "Tokenizer" in name or "Processor" in name:
+            known = arguments.keywords.get("model_max_length")
+            return Instance(None, TOKENIZER, {} if known is None else {"model_max_length": known}, node=arguments.node)
+        if "Config" in name:
+            return Instance(None, "transformers.PretrainedConfig", node=arguments.node)
+        if "Model" in name or "For" in name or name.startswith("Auto"):
+            return Instance(None, MODEL, model=True, node=arguments.node)
+    if name.endswith(("Tokenizer", "TokenizerFast")):
+        return Instance(None, TOKENIZER, node=arguments.node)
+    if name.endswith("Model") or ("For" in name and not name.startswith("DataCollator")):
+        return Instance(None, MODEL, model=True, node=arguments.node)
+    if name.startswith("get_") and name.endswith(("schedule", "scheduler", "warmup")):
+        return Instance(None, "torch.optim.lr_scheduler.LambdaLR", node=arguments.node)
+    if name in ("is_torch_xla_available", "is_torch_tpu_available", "is_torch_neuroncore_available"):
+        return Number(True)
+    if name in ("AdamW", "Adafactor"):
+        return Instance(None, f"torch.optim.{name}", node=arguments.node)
+    if name == "default_data_collator":
+        return UNKNOWN
+    machine.hand_over(arguments)
+    return Instance(None, dotted, dict(arguments.keywords), node=arguments.node) if name[:1].isupper() else UNKNOWN
+
+
+@function("transformers.utils.is_torch_xla_available", "transformers.utils.is_torch_tpu_available",
+          "accelerate.utils.is_torch_xla_available", "accelerate.utils.is_xla_available")  # fmt: skip
+def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """True in an XLA program."""
+    return Number(True)
+
+
+@methods(TOKENIZER)
+def tokenizer_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """A tokenizer gives host tensors."""
+    if name in ("__call__", "pad", "encode_plus", "batch_encode_plus", "encode"):
+        return Mapping({}, Tensor(Location.HOST))
+    return TEXT if "decode" in name else UNKNOWN
+
+
+@methods("transformers.", "generate")
+def generate(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """Tokens, where the model is."""
+    if not receiver.model:
+        return None
+    return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, certain=receiver.certain)
+
+
+@methods("transformers.")
+def transformers_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """Methods of the library's other objects; of a model, nothing that is not any model's."""
+    if receiver.model:
+        return None
+    if name == "__init__":
+        return NONE
+    if name in QUESTIONS:
+        return RANK
+    machine.hand_over(arguments)
+    return UNKNOWN
+
+
+def configuration(model: Instance, name: str) -> Value:
+    """A model's configuration, the same one each time."""
+    return model.attributes.setdefault(name, Instance(None, "transformers.PretrainedConfig", node=model.node))
+
+
+@attributes("transformers.TrainerState")
+def state_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+    """How far a trainer has come, and whether this is the first replica."""
+    return RANK if name in QUESTIONS else None
+
+
+@attributes("transformers.TrainingArguments")
+def argument_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+    """The arguments tell which replica this is."""
+    return RANK if name in RANKS else None
+
+
+@attributes("transformers.", "optimum.neuron.")
+def attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+    """A model holds its configuration, a trainer its arguments and its state."""
+    if receiver.model:
+        return configuration(receiver, name) if name in CONFIGURATIONS else None
+    held = {"args": training_arguments, "state": progress}.get(name)
+    return held() if held is not None and receiver.library.endswith("Trainer") else None
+
+
+def training_arguments() -> Value:
+    """The arguments of a trainer of Transformers."""
+    return Instance(None, "transformers.TrainingArguments")
+
+
+def progress() -> Value:
+    """How far a trainer of Transformers has come."""
+    return Instance(None, "transformers.TrainerState")
+
+
+TRAINER = {
+    "compute_loss": (model, batch),
+    "training_step": (model, batch),
+    "prediction_step": (model, batch),
+}
+TRAINER_CALLBACK = dict.fromkeys(
+    ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),
+    (training_arguments, progress, anything),
+)
+TRAINER_CALLBACK_KEYWORDS = {
+    "model": model,
+    "optimizer": optimizer,
+    "lr_scheduler": schedule,
+    "train_dataloader": loader,
+    "eval_dataloader": loader,
+}
+QUESTIONS = frozenset({"is_world_process_zero", "is_local_process_zero"})
+"""The methods of a trainer of Transformers that tell a process whether it is the first."""
+
+
+@hooks("transformers.TrainerCallback")
+def callback_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
+    """What a callback's methods are called with."""
+    return given(TRAINER_CALLBACK.get(name), TRAINER_CALLBACK_KEYWORDS)
+
+
+@hooks("transformers.", "optimum.neuron.")
+def trainer_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
+    """What the methods of a trainer, of any kind, are called with."""
+    return given(TRAINER.get(name))
