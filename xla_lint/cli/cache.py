@@ -138,7 +138,7 @@ class Store:
         results = {path: entry for path, entry in results.items() if Path(path).exists()}
         now = time.time_ns()
         summaries = {
-            os.fspath(path): _listed(summary)
+            os.fspath(path): summary.packed()
             for path, summary in self._outlines.items()
             if summary.stamp is not None and now - max(summary.stamp.modified, summary.stamp.changed) > SETTLED
         }
@@ -181,16 +181,10 @@ def _key(path: str, source: bytes) -> str:
 
 
 def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary]]:
-    for name, (stamp, digest, says, script, needs_xla, means_xla, launches, *paths, elsewhere) in summaries.items():
-        path = Path(name)
-        if Stamp.of(path) == tuple(stamp):
-            adds, imports, needs = (frozenset(map(Path, found)) for found in paths)
-            told = (digest, tuple(says), script, needs_xla, means_xla, tuple(launches))
-            yield path, FileSummary(Stamp(*stamp), *told, adds, imports, needs, frozenset(elsewhere))
-
-
-def _listed(summary: FileSummary) -> list[Any]:
-    return [sorted(map(str, part)) if isinstance(part, frozenset) else part for part in summary]
+    for name, packed in summaries.items():
+        path, summary = Path(name), FileSummary.unpacked(packed)
+        if Stamp.of(path) == summary.stamp:
+            yield path, summary
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:

@@ -6,6 +6,7 @@ The outcomes are the same whatever the cache knows and however many processes th
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.one import check_one
@@ -13,6 +14,7 @@ from xla_lint.cli.results import Outcome, Problem
 from xla_lint.program.interpreter.collector_pause import collector_paused
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, read
+from xla_lint.program.project.statements import may_take_part
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -85,7 +87,7 @@ def _known(path: str, source: bytes, choice: Choice, cache: Cache) -> Outcome | 
     """The outcome for a file that need not be analysed, None for others."""
     project = Project.around(path)
     cache.meet(project)
-    if not project.may_concern(path, source, choice.settings.scope):
+    if not may_take_part(source, choice.settings.scope) and not project.membership(Path(path).absolute()).through:
         return Outcome(outside=True)
     return cache.recall(project, path, source)
 

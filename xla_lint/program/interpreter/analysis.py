@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
+from xla_lint.program.domain.events import Event, LibraryCall
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base
 from xla_lint.program.domain.ranks import RANK
@@ -24,56 +24,41 @@ from xla_lint.program.domain.values import (
     Location,
     Mapping,
     Tensor,
-    Text,
     Value,
 )
 from xla_lint.program.interpreter.flow import Flow
-from xla_lint.program.interpreter.internal_errors import Boundary, Contained
+from xla_lint.program.interpreter.internal_errors import Boundary
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
-from xla_lint.program.library.registry import is_device
-from xla_lint.program.library.xla import DEVICES
 from xla_lint.program.machine.machine import CONSTRUCTORS, MODULE
+from xla_lint.program.project.marks import REPLICA_FUNCTION
 from xla_lint.program.project.project import Project
-from xla_lint.program.project.scope import Domain, of_xla, runs_on_xla
-from xla_lint.program.syntax.api_uses import api_uses
-from xla_lint.program.syntax.environment import environment_sets
-from xla_lint.program.syntax.reachable import ReachableCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.interpreter.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
     from xla_lint.program.syntax.uses import Use
 
-ENTRY = "_mp_fn"
-"""The function that launchers of replicas look for in a script."""
 BUDGET = 4000
 """How many function bodies are run for one module at most."""
 
 
 @dataclass(eq=False)
 class Program:
-    """What the analysis of a program found, for rules to read: one module of it, and the events of all its modules."""
+    """What the analysis of a program found, for rules to read: the events of all its modules."""
 
     module: nodes.Module
-    """The module that is checked."""
+    """The module that was run."""
     target: Version
     events: list[Event] = field(default_factory=list)
     project: Project = field(default_factory=Project)
-    entry: Path | None = None
-    """The module that was run, where it is another one."""
-    through: frozenset[Domain] = frozenset()
-    """What the program of that entry takes part in."""
+    importing: frozenset[str] = frozenset()
+    """The library calls of the programs that import the module, where it is looked at by itself."""
     alone: bool = False
     """True where no other module took part."""
-    importing: list[Event] = field(default_factory=list)
-    """What happens in the programs that import the module, where it is looked at by itself."""
-    errors: list[InternalError] = field(default_factory=list)
 
     def inside(self, loop: Loop) -> list[Event]:
         """The events that happen in a loop, at any depth."""
@@ -109,117 +94,14 @@ class Program:
         return "torch_xla.sync()" if self.target >= (2, 4) else "xm.mark_step()"
 
 
-@dataclass(slots=True)
-class Run:
-    """One program, run from its entry: the modules that took part, what happened, what was run, what failed."""
-
-    modules: dict[Path, nodes.Module]
-    events: list[Event]
-    visited: set[nodes.NodeNG]
-    """The functions that were run."""
-    ran: set[nodes.NodeNG]
-    """The statements that were run."""
-    errors: list[InternalError]
-    asks_for_xla: bool
-    """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
-
-
-@dataclass(slots=True)
-class Reached:
-    """What the programs that import a module ran of it, by line."""
-
-    functions: set[int] = field(default_factory=set)
-    statements: set[int] = field(default_factory=set)
-
-    def add(self, run: Run, module: nodes.Module) -> None:
-        """Note what one of them ran of its copy of the module."""
-        self.functions |= {int(node.lineno or 0) for node in run.visited if node.root() is module}
-        self.statements |= {int(node.lineno or 0) for node in run.ran if node.root() is module}
-
-
-def run_program(entry: nodes.Module, project: Project, target: Version, reached: Reached | None = None) -> Run:
-    """Interpret a program from its entry module.
-
-    Functions of the entry module that others have `reached` are run only if something calls them.
-    """
-    path = project.file_of(entry)
-    assumed = runs_on_xla(entry) or (path is not None and project.is_launched(path))
-    machine = Flow(entry, project, target, BUDGET, assume_device=assumed)
-    machine.globals.env["__name__"] = Text("__main__", fact=True)
-    machine.run_definitions(entry.body)
-    machine.without_caller = True
-    Roots(machine, reached or Reached()).run()
-    loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
-    for event in loops:
-        event.loop.settle()
-    modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    asks = any(map(asks_for_xla, machine.events))
-    return Run(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors, asks)
-
-
-def analyse(module: nodes.Module, project: Project, target: Version, *, alone: bool) -> list[Program]:
-    """Interpret the programs that a module takes part in, and list what happens.
-
-    These are the programs that import it, and the module itself: `alone` says whether it belongs to an XLA program
-    by its own imports, so that what no program reaches in it is looked at as well. So is a module that no run reaches,
-    unless all programs that import it turn out to run elsewhere than on XLA.
-    """
-    path = project.file_of(module)
-    programs: list[Program] = []
-    reached = Reached()
-    belongs = True
-    if path is not None and project.holds(module):
-        entries = project.entries(path)
-        belongs = not entries or project.is_launched(path) or project.means_xla(path)
-        for entry in entries:
-            run = entry_run(entry, project, target)
-            own = run.modules.get(path) if run is not None else None
-            through = project.speaks(entry)
-            if run is not None and not (run.asks_for_xla or project.means_xla(entry)):
-                through -= {Domain.XLA}
-            belongs |= bool(through)
-            if run is not None and own is not None:
-                programs.append(Program(own, target, run.events, project, entry, through, errors=run.errors))
-                reached.add(run, own)
-    if alone or (belongs and not programs):
-        run = run_program(module, project, target, reached)
-        stated: list[Event] = []
-        with Contained(run.errors, module):
-            code = ReachableCode(module, target)
-            stated += [*api_uses(code), *environment_sets(code)]
-        several = len(run.modules) > 1
-        importing = [event for program in programs for event in program.events]
-        events = [*run.events, *stated]
-        programs.append(
-            Program(module, target, events, project, alone=not several, importing=importing, errors=run.errors)
-        )
-    return programs
-
-
-def asks_for_xla(event: Event) -> bool:
-    """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
-    if not isinstance(event, LibraryCall):
-        return isinstance(event, Launch)
-    kin = of_xla(event.name) and not event.name.startswith("torch_xla.")
-    return kin or event.name in DEVICES or any(map(is_device, (*event.args, *event.kwargs.values())))
-
-
-def entry_run(entry: Path, project: Project, target: Version) -> Run | None:
-    """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
-
-    def run() -> Run | None:
-        tree = project.tree(entry)
-        return run_program(tree, project, target) if tree is not None else None
-
-    return project.kept((entry, target), run)
-
-
 class Roots:
     """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
 
-    def __init__(self, machine: Flow, reached: Reached) -> None:
+    def __init__(self, machine: Flow, functions: set[int], statements: set[int]) -> None:
+        """Take a machine that ran the top level, and the lines that other programs reached."""
         self.machine = machine
-        self.reached = reached
+        self.reached_functions = functions
+        self.reached_statements = statements
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
@@ -236,7 +118,7 @@ class Roots:
         self.device = machine.default_device
         functions = list(self._functions())
         for function in functions:
-            if hook_parameters(function) is not None and function.node.lineno not in self.reached.functions:
+            if hook_parameters(function) is not None and function.node.lineno not in self.reached_functions:
                 self._run(function, Form.HOOK)
         for function in self._callers_first(functions):
             if not self._was_run(function.node) and not self._is_dead(function):
@@ -279,12 +161,12 @@ class Roots:
 
     def _is_passed_by(self, node: nodes.NodeNG) -> bool:
         statement, around = node.statement(), node.frame()
-        if statement in self.machine.ran or statement.lineno in self.reached.statements:
+        if statement in self.machine.ran or statement.lineno in self.reached_statements:
             return False
         return isinstance(around, nodes.Module) or self._was_run(around)
 
     def _was_run(self, function: nodes.NodeNG) -> bool:
-        return function in self.machine.visited or function.lineno in self.reached.functions
+        return function in self.machine.visited or function.lineno in self.reached_functions
 
     def _functions(self) -> list[Function]:
         found: list[Function] = []
@@ -328,7 +210,7 @@ class Roots:
         if loop is not None:
             machine.loops.append(loop)
         before, machine.in_forward = machine.in_forward, form is Form.FORWARD
-        machine.replicated = function.name == ENTRY and function.owner is None
+        machine.replicated = function.name == REPLICA_FUNCTION and function.owner is None
         if machine.replicated and function.node.args.args:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
@@ -12,10 +11,12 @@ from astroid import nodes
 from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
+KEPT_AS = "_xla_lint_index"
+"""The attribute of a tree that holds its index."""
 SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
 
 
@@ -37,8 +38,6 @@ class Index:
         """The functions that hold a loop, in themselves or in a function inside."""
         self.flags: set[str] = set()
         """The names and attributes that a test asks to know whether the program runs on XLA."""
-        self.asks_for_xla = False
-        """True where a call asks for `accelerator="tpu"` or `strategy="xla"`."""
         self._bound: dict[str, set[str]] = {}
         self._aliases: list[tuple[str, str]] = []
         self._named: dict[str, str] = {}
@@ -94,9 +93,6 @@ class Index:
         flag = flag_for_xla(node)
         if flag is not None:
             self.flags.add(flag)
-
-    def _note_keyword(self, node: nodes.Keyword, _: nodes.NodeNG) -> None:
-        self.asks_for_xla |= asks_for_xla(node)
 
     def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
@@ -162,6 +158,15 @@ class Index:
                         self._given.setdefault((last_name(other.func), place), set()).add(value)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
 
+    def given_as(self, keywords: Collection[str]) -> Iterator[str]:
+        """The texts that calls give as arguments of these names."""
+        for calls in self._calls.values():
+            for call in calls:
+                for keyword in call.keywords:
+                    value = keyword.value
+                    if keyword.arg in keywords and isinstance(value, nodes.Const) and isinstance(value.value, str):
+                        yield value.value
+
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
         return any(part in self.looping for part in self._parts(function))
@@ -195,7 +200,6 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
     **dict.fromkeys((nodes.For, nodes.AsyncFor, nodes.While), Index._note_loop),
     **dict.fromkeys((nodes.Assign, nodes.AugAssign), Index._note_assignment),
     nodes.If: Index._note_test,
-    nodes.Keyword: Index._note_keyword,
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 BACKENDS = frozenset({"xla", "tpu", "neuron"})
@@ -211,15 +215,6 @@ def flag_for_xla(node: nodes.If) -> str | None:
     if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
         return None
     return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
-
-
-def asks_for_xla(keyword: nodes.Keyword) -> bool:
-    """Whether an argument asks for a TPU, as the trainers of Lightning are asked."""
-    return (
-        keyword.arg in ("accelerator", "strategy")
-        and isinstance(keyword.value, nodes.Const)
-        and str(keyword.value.value).startswith(("tpu", "xla"))
-    )
 
 
 def is_choice(node: nodes.NodeNG) -> bool:
@@ -263,7 +258,10 @@ def advances(value: nodes.NodeNG, target: str) -> bool:
     return isinstance(value, (nodes.Name, nodes.Attribute)) and value.as_string() == target
 
 
-@lru_cache(maxsize=4)
 def index_of(module: nodes.Module) -> Index:
-    """The index of a module; those of the last few are kept."""
-    return Index(module)
+    """The index of a module, made once; it lives as long as the tree."""
+    kept = vars(module)
+    index = kept.get(KEPT_AS)
+    if not isinstance(index, Index):
+        index = kept[KEPT_AS] = Index(module)
+    return index

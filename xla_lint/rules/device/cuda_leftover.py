@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -84,7 +83,7 @@ class CudaLeftover(Rule):
         if is_optional(event) or self._is_optional_default(event):
             return
         call = cuda_call(event)
-        if call is not None and (self.committed or on_xla(event.receiver)):
+        if call is not None and (committed(self.program, event.node) or on_xla(event.receiver)):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,
@@ -111,11 +110,6 @@ class CudaLeftover(Rule):
         if name == "synchronize":
             return f"use {self.program.barrier} and xm.wait_device_ops()"
         return "use xm.get_memory_info(device)" if "memory" in name else "remove it"
-
-    @cached_property
-    def committed(self) -> bool:
-        """Whether the program cannot run without torch_xla."""
-        return committed(self.program)
 
 
 def cuda_call(call: LibraryCall) -> str | None:

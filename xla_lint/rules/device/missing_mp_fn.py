@@ -77,22 +77,25 @@ class MissingMpFn(Rule):
         """Report the function that a script starts, without `_mp_fn`, where a Trainer trains."""
         if not isinstance(event, LibraryCall):
             return
-        main = next((function for function in self.started if leads_to(function, event)), None)
-        if main is not None:
-            yield self.finding(main, Confidence.INFERENCE, line=str(event.node.lineno), started=main.name)
+        happening = [event.node, *(site.node for site in event.context.stack if site.node is not None)]
+        for module in dict.fromkeys(node.root() for node in happening):
+            functions = (function for function in self._started(module) if any(map(function.parent_of, happening)))
+            main = next(functions, None)
+            if main is not None:
+                yield self.finding(main, Confidence.INFERENCE, line=str(event.node.lineno), started=main.name)
 
-    @cached_property
-    def started(self) -> list[nodes.FunctionDef]:
-        """The functions that the script starts, the last one first; none where it needs no `_mp_fn` or is no script."""
-        module = self.program.module
-        if ENTRY in module.locals or not always_imports_xla(module):
+    def _started(self, module: nodes.Module) -> list[nodes.FunctionDef]:
+        """The functions that a script starts, the last one first; none where it needs no `_mp_fn` or is no script."""
+        if self._is_launched_otherwise or ENTRY in module.locals or not always_imports_xla(module):
             return []
         if any(name.startswith(OTHER_LAUNCHERS) for name in index_of(module).imported):
             return []
-        happening = (*self.program.events, *self.program.importing)
-        if any(isinstance(event, LibraryCall) and event.name in STARTERS for event in happening):
-            return []
         return started(module)
+
+    @cached_property
+    def _is_launched_otherwise(self) -> bool:
+        """Whether something in the programs around starts replicas."""
+        return bool(STARTERS & (self.program.called | self.program.importing))
 
 
 def is_training(name: str) -> bool:
@@ -100,12 +103,6 @@ def is_training(name: str) -> bool:
     package, _, rest = name.partition(".")
     owner, _, method = rest.rpartition(".")
     return package == "transformers" and owner.endswith("Trainer") and method == "train"
-
-
-def leads_to(function: nodes.FunctionDef, event: Event) -> bool:
-    """Whether an event happens in a function, or in what that calls."""
-    happening = (event.node, *(site.node for site in event.context.stack if site.node is not None))
-    return any(function.parent_of(node) for node in happening)
 
 
 def started(module: nodes.Module) -> list[nodes.FunctionDef]:

@@ -88,7 +88,7 @@ class SamplerWithoutRank(Rule):
         """Whether no process group can exist where this runs."""
         if calls(self.program, *GROUPS) or framework_joins(self.program):
             return False
-        return event.context.replicated or is_script(self.program)
+        return event.context.replicated or is_script(self.program, event.node)
 
     def _spelling(self) -> tuple[str, str]:
         if self.program.target >= (2, 5):

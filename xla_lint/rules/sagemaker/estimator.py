@@ -171,7 +171,7 @@ class Estimator:
         written, folder = self.text("entry_point"), self.text("source_dir")
         if written is None or (folder is None and not self.absent("source_dir")):
             return None
-        return self.program.project.locate(f"{folder}/{written}" if folder else written, self.program.module.file)
+        return self.program.project.locate(f"{folder}/{written}" if folder else written, self.call.node.root().file)
 
 
 def estimator_of(event: Event, program: Program) -> Estimator | None:
