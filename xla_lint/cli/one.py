@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Outcome:
     """What is found in the bytes of a file, or why they could not be checked."""
-    outcome = Outcome()
+    outcome = Outcome(path)
     notebook: Notebook | None = None
     try:
         if path.endswith(SUFFIX):

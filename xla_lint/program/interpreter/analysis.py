@@ -133,31 +133,41 @@ class Roots:
         by_node: dict[nodes.NodeNG, Function] = {function.node: function for function in functions}
         order: dict[Function, None] = {}
         entered: set[Function] = set()
+        left: dict[int, Iterator[nodes.NodeNG]] = {}
+        """What is left to look at of each list of mentions: functions of one name share theirs."""
         starts = list(reversed(functions))
-        starts.sort(key=lambda function: bool(self._mentions(function)))
+        starts.sort(key=lambda function: any(True for _ in self._mentions(function)))
         for start in starts:
             path: list[tuple[Function, Iterator[nodes.NodeNG]]] = []
             waiting: Function | None = start
             while path or waiting is not None:
                 if waiting is not None:
                     entered.add(waiting)
-                    path.append((waiting, iter(self._mentions(waiting))))
+                    named = self._named(waiting)
+                    path.append((waiting, left.setdefault(id(named), iter(named))))
                 callers = (by_node.get(node.frame()) for node in path[-1][1])
                 waiting = next((caller for caller in callers if caller is not None and caller not in entered), None)
                 if waiting is None:
                     order[path.pop()[0]] = None
         return list(order)
 
-    def _mentions(self, function: Function) -> list[nodes.NodeNG]:
+    def _mentions(self, function: Function) -> Iterator[nodes.NodeNG]:
         """Where its module names a function, outside the function itself."""
+        return (node for node in self._named(function) if not function.node.parent_of(node))
+
+    def _named(self, function: Function) -> list[Any]:
+        """Where its module uses a function's name."""
         index = function.frame.index or self.machine.index
-        named: list[Any] = (index.mentioned if function.owner is None else index.attributes)[function.name]
-        return [node for node in named if not function.node.parent_of(node)]
+        return (index.mentioned if function.owner is None else index.attributes)[function.name]
 
     def _is_dead(self, function: Function) -> bool:
         """Whether nothing mentions a function but statements that the code around them never comes to."""
-        mentions = self._mentions(function)
-        return bool(mentions) and all(self._is_passed_by(node) for node in mentions)
+        mentioned = False
+        for node in self._mentions(function):
+            if not self._is_passed_by(node):
+                return False
+            mentioned = True
+        return mentioned
 
     def _is_passed_by(self, node: nodes.NodeNG) -> bool:
         statement, around = node.statement(), node.frame()
