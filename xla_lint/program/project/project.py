@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from xla_lint.program.project import roots
 from xla_lint.program.project.dependency_log import DependencyLog
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of, imports_in
 from xla_lint.program.project.lookup import Lookup
 from xla_lint.program.project.membership import Membership, Memberships
-from xla_lint.program.project.roots import root_of, sources_of_scripts
 from xla_lint.program.project.scope import DECLARATIONS, requirements
 from xla_lint.program.project.search_path import added_folders
 from xla_lint.program.project.source import SourceError, decode, parse, read
@@ -72,7 +72,7 @@ class Project:
         folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - asked for each file of a tree
         root = cls._roots.get(folder)
         if root is None:
-            root = cls._roots[folder] = root_of(Path(folder))
+            root = cls._roots[folder] = roots.root_of(Path(folder))
         found = cls._known.pop(root, None) or cls(root)
         cls._known[root] = found
         forget_oldest(cls._known, MOST_PROJECTS)
@@ -84,7 +84,7 @@ class Project:
         cls._known.clear()
         cls._roots.clear()
         requirements.cache_clear()
-        sources_of_scripts.cache_clear()
+        roots.forget()
 
     # What was asked.
 

@@ -39,7 +39,8 @@ class Index:
         self.flags: set[str] = set()
         """The names and attributes that a test asks to know whether the program runs on XLA."""
         self._bound: dict[str, set[str]] = {}
-        self._aliases: list[tuple[str, str]] = []
+        self._aliases: dict[str, list[str]] = defaultdict(list)
+        """By name: the names that are assigned from it, or from what it holds or gives."""
         self._named: dict[str, str] = {}
         """What each imported name stands for."""
         self._calls: dict[nodes.NodeNG, list[nodes.Call]] = defaultdict(list)
@@ -98,9 +99,10 @@ class Index:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
         if isinstance(target, nodes.AssignName):
             if (root := root_name(node.value)) is not None:
-                self._aliases.append((target.name, root))
+                self._aliases[root].append(target.name)
         elif isinstance(target, nodes.AssignAttr) and (
-            isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
+            isinstance(node, nodes.AugAssign)
+            or (isinstance(node.value, (nodes.BinOp, nodes.Attribute)) and advances(node.value, target.as_string()))
         ):
             self._counted.setdefault(scope, set()).add(target.attrname)
 
@@ -119,12 +121,13 @@ class Index:
 
     def names_for(self, package: str) -> frozenset[str]:
         """The names that may stand for something of a package: imported from it, or assigned from such a name."""
-        names = {name for name, packages in self._bound.items() if package in packages}
-        while True:
-            more = {name for name, root in self._aliases if root in names} - names
-            if not more:
-                return frozenset(names)
-            names |= more
+        found = dict.fromkeys(name for name, packages in self._bound.items() if package in packages)
+        pending = list(found)
+        for name in pending:
+            more = [alias for alias in self._aliases.get(name, ()) if alias not in found]
+            found.update(dict.fromkeys(more))
+            pending += more
+        return frozenset(found)
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
