@@ -67,7 +67,7 @@ def check_module(
     for part in analyse(module, project, target, membership, judge):
         contained += [*part.run.errors, *part.run.verdict.errors]
         found = membership.own | part.through
-        own = [f for f in part.run.verdict.findings.get(part.module, ()) if speaks(f.rule, found)]
+        own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
         if part.entry is not None and not membership.own:
             name = "XLA program" if Domain.XLA in part.through else "program"
             own = [replace(f, via=f" (part of the {name} {part.entry.name})") for f in own]
@@ -88,8 +88,8 @@ def membership_of(module: nodes.Module, project: Project, settings: Settings) ->
     return replace(known, own=stated_by(module, settings.scope))
 
 
-def speaks(rule: type[Rule], domains: frozenset[Domain]) -> bool:
-    """Whether a rule speaks in a module that takes part in these."""
+def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
+    """Whether a rule is for modules that take part in these."""
     return Domain.XLA in domains or rule.domain in domains
 
 
@@ -103,11 +103,11 @@ class Verdict:
 
 
 def verdict_on(program: Program, concerned: frozenset[Domain], symbols: frozenset[str] | None) -> Verdict:
-    """What those of the chosen rules find in a program that speak in any of these domains."""
+    """What those of the chosen rules find in a program that apply in any of these domains."""
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if speaks(kind, concerned) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, concerned) and (symbols is None or kind.symbol in symbols)
     }
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []

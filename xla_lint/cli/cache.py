@@ -2,8 +2,8 @@
 
 A result depends on the bytes and the place of its file, on the user's choice, on xla-lint, Python and astroid, on
 which files the project holds and what it declares, and on every answer that the project gave to the analysis: the
-bytes of the files that were read, which programs import which file, what a launch script starts. All of these are
-compared. What could not be checked is not kept, so it is tried again.
+bytes of the files that were read, and what files take part in. All of these are compared. What could not be checked
+is not kept, so it is tried again.
 
 There is one file for each project and choice. It is replaced as a whole, so that whoever reads it meanwhile sees the
 old one or the new one; it begins with a digest of itself, so that a damaged one counts as none. A cache that cannot be

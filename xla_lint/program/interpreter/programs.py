@@ -16,7 +16,7 @@ from xla_lint.program.interpreter.internal_errors import Contained
 from xla_lint.program.library.registry import is_device
 from xla_lint.program.library.xla import DEVICES
 from xla_lint.program.project.scope import Domain
-from xla_lint.program.project.statements import is_of_xla, speaks_to_device
+from xla_lint.program.project.statements import drives_device, is_of_xla
 from xla_lint.program.syntax.api_uses import api_uses
 from xla_lint.program.syntax.environment import environment_sets
 from xla_lint.program.syntax.reachable import ReachableCode
@@ -151,7 +151,7 @@ def run_program(
     Functions of the entry module that others have `reached` are run only if something calls them.
     """
     path = project.file_of(entry)
-    assumed = speaks_to_device(entry) or (path is not None and project.membership(path).is_launched)
+    assumed = drives_device(entry) or (path is not None and project.membership(path).is_launched)
     machine = Flow(entry, project, target, BUDGET, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     machine.run_definitions(entry.body)

@@ -15,7 +15,7 @@ XLA_MODULES = (
 )
 """Modules of other packages of which the same holds; the last one is the canonical name of the two before it."""
 DEVICE_PACKAGES = frozenset({"torch_xla", "torchacc"})
-"""Packages by which a module speaks to the device itself."""
+"""Packages with which a module drives the device itself."""
 TORCH_PACKAGES = frozenset({"torch", "transformers", "accelerate", "lightning", "pytorch_lightning"})
 """Packages whose import makes a module one that uses torch."""
 LIGHTNING = ("lightning", "pytorch_lightning")
@@ -30,9 +30,9 @@ ACCELERATORS = ("accelerate", "accelerate.Accelerator", "accelerate.accelerator.
 ACCELERATOR = "Accelerator"
 SAGEMAKER = "sagemaker"
 SAGEMAKER_XLA = ("TrainingCompilerConfig(", "pytorchxla", '"ml.trn', "'ml.trn")
-"""What a launch script of SageMaker says of a training job that runs on XLA."""
+"""What a launch script of SageMaker holds that starts a training job on XLA."""
 SCRIPTS = ("__main__", REPLICA_FUNCTION)
-"""What a file says that may run as a script though others import it."""
+"""What a file holds that may run as a script though others import it."""
 XLA_MARKS = (
     "torch_xla", "neuronx", "torchacc", "optimum.neuron", "optimum.tpu", "strategies.xla", REPLICA_FUNCTION,
     '"tpu"', "'tpu'", '"xla', "'xla",

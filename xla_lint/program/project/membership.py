@@ -45,7 +45,7 @@ class Membership:
 
     @property
     def domains(self) -> frozenset[Domain]:
-        """All that it takes part in; empty for a file in which no rule speaks."""
+        """All that it takes part in; empty for a file that no rule is for."""
         return self.own | self.through
 
     def packed(self) -> list[Any]:

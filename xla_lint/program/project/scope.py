@@ -20,10 +20,10 @@ class Scope(enum.Enum):
 
 
 class Domain(enum.Enum):
-    """What a module may take part in; a rule speaks in the modules of its domain."""
+    """What a module may take part in; a rule is for the modules of its domain."""
 
     XLA = "an XLA program"
-    """Every rule speaks here."""
+    """Every rule is for these."""
     ACCELERATE = "a program of Accelerate, which may run on XLA without naming it"
     SAGEMAKER = "a script that launches training jobs on SageMaker"
 

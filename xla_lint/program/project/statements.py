@@ -122,8 +122,8 @@ def is_of_xla(dotted: str) -> bool:
     return dotted.partition(".")[0] in XLA_PACKAGES or dotted.startswith(XLA_MODULES)
 
 
-def speaks_to_device(module: nodes.Module) -> bool:
-    """Whether a module speaks to the device itself, so that what its use shows to be a model lives there."""
+def drives_device(module: nodes.Module) -> bool:
+    """Whether a module drives the device itself, so that what its use shows to be a model lives there."""
     return (
         trains_on_tpu(module)
         or REPLICA_FUNCTION in module.locals

@@ -21,7 +21,7 @@ SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nod
 
 
 class Index:
-    """The facts of one module that no order of execution changes."""
+    """What can be told of one module whatever the order in which it runs."""
 
     def __init__(self, module: nodes.Module) -> None:
         self.imported: set[str] = set()
