@@ -61,7 +61,7 @@ def check_module(
         return []
     target = settings.target or target_version(project)
     chosen = None if symbols is None else frozenset(symbols)
-    judge = Judge(lambda program, concerned: verdict_on(program, concerned, chosen), chosen)
+    judge = Judge(lambda program, domains: verdict_on(program, domains, chosen), chosen)
     findings: list[Finding] = []
     contained: list[InternalError] = []
     for part in analyse(module, project, target, membership, judge):
@@ -102,12 +102,12 @@ class Verdict:
     errors: list[InternalError]
 
 
-def verdict_on(program: Program, concerned: frozenset[Domain], symbols: frozenset[str] | None) -> Verdict:
+def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[str] | None) -> Verdict:
     """What those of the chosen rules find in a program that apply in any of these domains."""
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if applies(kind, concerned) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, domains) and (symbols is None or kind.symbol in symbols)
     }
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []

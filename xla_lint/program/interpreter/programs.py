@@ -115,34 +115,34 @@ def analyse(
             parts.append(Part(own, run, through, entry))
             reached.add(run.reached[own])
     if membership.own or (belongs and not parts):
-        concerned = membership.as_program | membership.domains
+        domains = membership.as_program | membership.domains
         run = None
         if path is not None and adopted and not parts and project.keeps(path):
-            run = file_run(path, project, target, concerned, judge)
+            run = file_run(path, project, target, domains, judge)
         if run is None:
-            run = run_program(module, project, target, concerned, judge, reached)
+            run = run_program(module, project, target, domains, judge, reached)
         own = run.modules.get(path) if path is not None else None
         parts.append(Part(own or module, run, membership.through))
     return parts
 
 
 def file_run(
-    entry: Path, project: Project, target: Version, concerned: frozenset[Domain], judge: Judge[T]
+    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T]
 ) -> Run[T] | None:
     """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
 
     def run() -> Run[T] | None:
         tree = project.tree(entry)
-        return run_program(tree, project, target, concerned, judge, Reached()) if tree is not None else None
+        return run_program(tree, project, target, domains, judge, Reached()) if tree is not None else None
 
-    return project.kept((entry, target, concerned, judge.key), run)
+    return project.kept((entry, target, domains, judge.key), run)
 
 
 def run_program(
     entry: nodes.Module,
     project: Project,
     target: Version,
-    concerned: frozenset[Domain],
+    domains: frozenset[Domain],
     judge: Judge[T],
     reached: Reached,
 ) -> Run[T]:
@@ -169,7 +169,7 @@ def run_program(
     program = Program(entry, target, events, project, frozenset(reached.called), alone=len(modules) <= 1)
     uses_xla = any(map(uses_device, machine.events))
     ran = ran_by_module(modules.values(), machine.visited, machine.ran, program.called)
-    return Run(modules, ran, judge.judge(program, concerned), uses_xla, machine.errors)
+    return Run(modules, ran, judge.judge(program, domains), uses_xla, machine.errors)
 
 
 def ran_by_module(

@@ -60,6 +60,8 @@ class Project:
         self._log = DependencyLog()
         self._kept: dict[Any, tuple[Any, Dependencies]] = {}
         self._trees = Trees()
+        self._parsed: tuple[nodes.Module | None, str] = None, ""
+        """The last tree that was asked for by its bytes, and their digest."""
 
     @classmethod
     def around(cls, path: str | Path | None) -> Project:
@@ -117,15 +119,16 @@ class Project:
         return total.hexdigest()
 
     def kept(self, key: Any, compute: Callable[[], T]) -> T:
-        """What a computation on the project gave, which is run at the first time; the oldest are forgotten."""
-        if key not in self._kept:
+        """What a computation on the project gave, which is run at the first time; the least used are forgotten."""
+        known = self._kept.pop(key, None)
+        if known is None:
             with self.recording() as reads:
-                result = compute()
-            self._kept[key] = result, reads
-            forget_oldest(self._kept, MOST_RUNS)
+                known = compute(), reads
         else:
-            result, reads = self._kept[key]
-            self._log.note_all(reads)
+            self._log.note_all(known[1])
+        self._kept[key] = known
+        forget_oldest(self._kept, MOST_RUNS)
+        result: T = known[0]
         return result
 
     # Files.
@@ -208,7 +211,9 @@ class Project:
         tree, digest = self._trees.known(file) or (None, "")
         if tree is not None and digest == digest_of(source):
             return tree
-        return parse(decode(source), file if file in self.files else path)
+        tree = parse(decode(source), file if file in self.files else path)
+        self._parsed = tree, digest_of(source)
+        return tree
 
     def adopts(self, module: nodes.Module) -> bool:
         """Whether a module's text is what its file in the project holds: an editor's may be newer.
@@ -222,10 +227,11 @@ class Project:
         if known is not None and known[0] is module:
             self._log.note("bytes", path, known[1])
             return True
-        source = self.read(path) or b""
-        same = _says_the_same(module, source)
+        digest = self.summary(path).digest
+        self._log.note("bytes", path, digest)
+        same = self._parsed == (module, digest) or _says_the_same(module, _bytes(path) or b"")
         if same and known is None and self._memberships.is_shared(path):
-            self._trees.keep(path, module, digest_of(source))
+            self._trees.keep(path, module, digest)
         return same
 
     def keeps(self, path: Path) -> bool:
@@ -288,7 +294,8 @@ class Project:
     def membership(self, path: Path) -> Membership:
         """What a file takes part in, and why; that of a script of its own for one that is not of the project."""
         found = self._memberships.of(path) if path in self.files else Membership()
-        self._log.note("membership", path, found.packed())
+        if self._log.is_recording:
+            self._log.note("membership", path, found.packed())
         return found
 
     @cached_property
