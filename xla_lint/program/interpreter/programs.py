@@ -122,7 +122,7 @@ def analyse(
         if run is None:
             run = run_program(module, project, target, domains, judge, reached)
         own = run.modules.get(path) if path is not None else None
-        parts.append(Part(own or module, run, membership.through))
+        parts.append(Part(module if own is None else own, run, membership.through))
     return parts
 
 
