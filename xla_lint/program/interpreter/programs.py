@@ -58,7 +58,7 @@ class Run(Generic[T]):
 
     modules: dict[Path, nodes.Module]
     reached: dict[nodes.Module, Reached]
-    """What was run of each module that has a file."""
+    """What was run of each module that has a file, where there are several."""
     verdict: T
     uses_xla: bool
     """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
@@ -168,7 +168,7 @@ def run_program(
     events = [*machine.events, *loops, *stated]
     program = Program(entry, target, events, project, frozenset(reached.called), alone=len(modules) <= 1)
     uses_xla = any(map(uses_device, machine.events))
-    ran = ran_by_module(modules.values(), machine.visited, machine.ran, program.called)
+    ran = {} if program.alone else ran_by_module(modules.values(), machine.visited, machine.ran, program.called)
     return Run(modules, ran, judge.judge(program, domains), uses_xla, machine.errors)
 
 
