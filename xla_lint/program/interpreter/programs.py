@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from astroid import nodes
 
@@ -22,7 +22,7 @@ from xla_lint.program.syntax.environment import environment_sets
 from xla_lint.program.syntax.reachable import ReachableCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable
+    from collections.abc import Callable, Collection, Hashable
     from pathlib import Path
 
     from xla_lint.program.interpreter.internal_errors import InternalError
@@ -150,6 +150,35 @@ def run_program(
 
     Functions of the entry module that others have `reached` are run only if something calls them.
     """
+    happened = _interpreted(entry, project, target, reached)
+    stated: list[Event] = []
+    with Contained(happened.errors, entry):
+        code = ReachableCode(entry, target)
+        stated += [*api_uses(code), *environment_sets(code)]
+    alone = len(happened.modules) <= 1
+    events = [*happened.events, *stated]
+    program = Program(entry, target, events, project, frozenset(reached.called), alone=alone)
+    return Run(
+        happened.modules,
+        {} if alone else ran_by_module(happened, program.called),
+        judge.judge(program, domains),
+        any(map(uses_device, happened.events)),
+        happened.errors,
+    )
+
+
+class Happened(NamedTuple):
+    """What is left of a program once it was interpreted."""
+
+    modules: dict[Path, nodes.Module]
+    events: list[Event]
+    functions: set[nodes.NodeNG]
+    """Those that were run."""
+    statements: set[nodes.NodeNG]
+    errors: list[InternalError]
+
+
+def _interpreted(entry: nodes.Module, project: Project, target: Version, reached: Reached) -> Happened:
     path = project.file_of(entry)
     assumed = drives_device(entry) or (path is not None and project.membership(path).is_launched)
     machine = Flow(entry, project, target, BUDGET, assume_device=assumed)
@@ -160,32 +189,19 @@ def run_program(
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_contexts()]
     for event in loops:
         event.loop.settle()
-    stated: list[Event] = []
-    with Contained(machine.errors, entry):
-        code = ReachableCode(entry, target)
-        stated += [*api_uses(code), *environment_sets(code)]
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    events = [*machine.events, *loops, *stated]
-    program = Program(entry, target, events, project, frozenset(reached.called), alone=len(modules) <= 1)
-    uses_xla = any(map(uses_device, machine.events))
-    ran = {} if program.alone else ran_by_module(modules.values(), machine.visited, machine.ran, program.called)
-    return Run(modules, ran, judge.judge(program, domains), uses_xla, machine.errors)
+    return Happened(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors)
 
 
-def ran_by_module(
-    modules: Iterable[nodes.Module],
-    functions: Iterable[nodes.NodeNG],
-    statements: Iterable[nodes.NodeNG],
-    called: Collection[str],
-) -> dict[nodes.Module, Reached]:
-    """What a program ran of each of its modules."""
+def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Module, Reached]:
+    """What a program ran of each of its modules; `called` names all library calls in it."""
     lines: dict[nodes.NodeNG, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
-    for function in functions:
+    for function in happened.functions:
         lines[function.root()][0].add(int(function.lineno or 0))
-    for statement in statements:
+    for statement in happened.statements:
         lines[statement.root()][1].add(int(statement.lineno or 0))
     names = set(called)
-    return {module: Reached(*lines[module], names) for module in modules}
+    return {module: Reached(*lines[module], names) for module in happened.modules.values()}
 
 
 def uses_device(event: Event) -> bool:
