@@ -22,7 +22,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from xla_lint.program.project.scope import Scope, may_be_in_scope
+from xla_lint.program.project.scope import Scope
+from xla_lint.program.project.statements import may_take_part
 
 FLOOR = """
 import ast, sys
@@ -117,7 +118,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each contender (default: 5)")
     options = parser.parse_args()
     files = sorted(path for path in options.tree.rglob("*.py") if path.stat().st_size)
-    xla = [path for path in files if may_be_in_scope(path.read_bytes(), Scope.AUTO)]
+    xla = [path for path in files if may_take_part(path.read_bytes(), Scope.AUTO)]
     if not xla:
         print(f"{options.tree} holds no file that mentions torch_xla", file=sys.stderr)
         return 1

@@ -23,7 +23,8 @@ from typing import NamedTuple
 from overhead import CHEAP_CHECK, Cost, run
 
 from xla_lint.cli.files import find
-from xla_lint.program.project.scope import Scope, may_be_in_scope
+from xla_lint.program.project.scope import Scope
+from xla_lint.program.project.statements import may_take_part
 
 PARSE = """
 import ast, sys, warnings
@@ -79,7 +80,7 @@ def contenders(files: list[Path], folder: Path, sample: int, torchfix: str | Non
 
     python = [sys.executable, "-c"]
     every = listed("all", files)
-    relevant = listed("relevant", [path for path in files if may_be_in_scope(path.read_bytes(), Scope.AUTO)])
+    relevant = listed("relevant", [path for path in files if may_take_part(path.read_bytes(), Scope.AUTO)])
     few = [str(path) for path in files[::sample]]
     (folder / "empty.toml").touch()
     check = [sys.executable, "-m", "xla_lint", "check", "--format=json", *map(str, files)]

@@ -19,7 +19,7 @@ from xla_lint import engine
 from xla_lint.cli import progress
 from xla_lint.cli.github import command
 from xla_lint.cli.main import FORMATS, SCOPES, main
-from xla_lint.cli.results import Located, Place
+from xla_lint.cli.results import Extent, Located
 from xla_lint.cli.text import excerpt, heading
 from xla_lint.engine import Settings, default_symbols
 from xla_lint.pages import page
@@ -132,34 +132,34 @@ class TestReports:
 
 
 class TestText:
-    def finding(self, source: str, place: Place, message: str = "It stalls.") -> Located:
+    def finding(self, source: str, place: Extent, message: str = "It stalls.") -> Located:
         return Located("a b.py", place, "W9701", "xla-value-read", "warning", "HIGH", message, source)
 
     @pytest.mark.parametrize(
         ("source", "place", "marked"),
         [
-            ("x.item()", Place(1, 1, 1, 9), "x.item()"),
-            ("x = y.item()  # why", Place(1, 5, 1, 13), "y.item()"),
-            ("for x in y:", Place(1, 1, 4, 3), "for x in y:"),
-            ("\tif x:", Place(1, 5, 1, 6), "x"),
-            ("print('损失', x)", Place(1, 13, 1, 14), "x"),
-            ("\x1b[2Jx.item()", Place(1, 5, 1, 13), "x.item()"),
+            ("x.item()", Extent(1, 1, 1, 9), "x.item()"),
+            ("x = y.item()  # why", Extent(1, 5, 1, 13), "y.item()"),
+            ("for x in y:", Extent(1, 1, 4, 3), "for x in y:"),
+            ("\tif x:", Extent(1, 5, 1, 6), "x"),
+            ("print('损失', x)", Extent(1, 13, 1, 14), "x"),
+            ("\x1b[2Jx.item()", Extent(1, 5, 1, 13), "x.item()"),
         ],
     )
-    def test_carets_stand_below_the_finding(self, source: str, place: Place, marked: str) -> None:
+    def test_carets_stand_below_the_finding(self, source: str, place: Extent, marked: str) -> None:
         line, carets = excerpt(self.finding(source, place)).plain.split("\n")
         start = line.index(marked, place.column - 1 + 4)
         assert carets == " " * cell_len(line[:start]) + "^" * cell_len(marked)
         assert line.isprintable()
 
     def test_a_message_is_folded_with_an_indent(self) -> None:
-        lines = heading(self.finding("x", Place(1, 1, 1, 2), "word " * 30), 60).plain.splitlines()
+        lines = heading(self.finding("x", Extent(1, 1, 1, 2), "word " * 30), 60).plain.splitlines()
         assert len(lines) > 3
         assert all(len(line) <= 60 for line in lines)
         assert all(line.startswith("    word") for line in lines[1:])
 
     def test_no_message_moves_the_cursor(self) -> None:
-        assert heading(self.finding("x", Place(1, 1, 1, 2), "a\x1b[2J\nb"), 0).plain.endswith(" a [2J b")
+        assert heading(self.finding("x", Extent(1, 1, 1, 2), "a\x1b[2J\nb"), 0).plain.endswith(" a [2J b")
 
 
 def test_columns_count_characters(calls: list[Call], folder: Path, capsys: Captured) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from xla_lint.engine import Settings, check_module
 from xla_lint.program.project.project import Project
-from xla_lint.program.project.scope import Domain, Scope, domains, may_be_in_scope
+from xla_lint.program.project.scope import Domain, Scope
 from xla_lint.program.project.source import parse
+from xla_lint.program.project.statements import may_take_part, stated_by
 from xla_lint.rules import all_rules
 
 SCRIPT = """\
@@ -54,12 +55,12 @@ def test_every_rule_speaks_inside() -> None:
     ],
 )
 def test_imports_decide_the_domain(source: str, domain: set[Domain]) -> None:
-    assert domains(parse(source, "train.py"), Scope.AUTO) == domain
+    assert stated_by(parse(source, "train.py"), Scope.AUTO) == domain
 
 
 def test_the_bytes_show_a_module_that_builds_an_accelerator() -> None:
-    assert may_be_in_scope(SCRIPT.encode(), Scope.AUTO)
-    assert not may_be_in_scope(b"import torch", Scope.AUTO)
+    assert may_take_part(SCRIPT.encode(), Scope.AUTO)
+    assert not may_take_part(b"import torch", Scope.AUTO)
 
 
 def test_the_families_outside_are_those_of_the_frameworks() -> None:
@@ -82,4 +83,4 @@ def test_what_a_script_cannot_do_without_makes_it_an_xla_program(
 ) -> None:
     for name, text in {"main.py": script, "middle.py": "from helper import *", "helper.py": helper}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    assert Project(tmp_path).means_xla(tmp_path / "main.py") is means
+    assert Project(tmp_path).membership(tmp_path / "main.py").commits_to_xla is means

@@ -32,7 +32,6 @@ UPWARD: set[tuple[str, str]] = set()
 CIRCULAR = {
     *("domain.environment", "domain.events", "domain.loops", "domain.state", "domain.values"),
     *("machine.machine", "machine.memo"),
-    *("project.file_summary", "project.project", "project.roots", "project.scope"),
 }
 """Modules that import each other still, through others, if only for their types. The same holds for these."""
 

@@ -197,7 +197,7 @@ class TestOutsideTheProgram:
         def fail(*_: object) -> NoReturn:
             raise KeyError("missing")
 
-        monkeypatch.setattr("xla_lint.program.interpreter.analysis.api_uses", fail)
+        monkeypatch.setattr("xla_lint.program.interpreter.programs.api_uses", fail)
         found = checked(STEP.format(call="pass"))
         assert READ in symbols(found)
         assert [failure.line for failure in found.failures] == [None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import astroid
 from astroid import nodes
@@ -12,7 +11,6 @@ from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import Barrier, Context, Event, LibraryCall
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.values import NONE, Instance, Location, Number, Origin, Tensor, Value
-from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import NEWEST, Version
 from xla_lint.program.queries import (
     Program,
@@ -118,14 +116,13 @@ def test_events_are_found_by_the_function_and_the_class_whose_source_holds_them(
     assert asked.at(CALLS["work"]) == [method]
 
 
-def test_a_program_needs_torch_xla_where_its_entry_does(tmp_path: Path) -> None:
-    entry = tmp_path / "main.py"
-    entry.write_text("import torch_xla\nif __name__ == '__main__':\n    torch_xla.sync()\n", encoding="utf-8")
-    module = astroid.parse("import torch")
-    alone = Program(module, NEWEST, [], Project(tmp_path))
-    assert (alone.needs_xla, alone.is_script) == (False, False)
-    imported = Program(module, NEWEST, [], Project(tmp_path), entry)
-    assert (imported.needs_xla, imported.is_script) == (True, True)
+def test_a_program_needs_torch_xla_where_its_entry_does() -> None:
+    entry = astroid.parse("import torch_xla\nif __name__ == '__main__':\n    torch_xla.sync()\n")
+    module = astroid.parse("import torch\ntorch.ones(2)")
+    alone = Program(module, NEWEST)
+    assert (alone.needs_xla(module), alone.is_script(module)) == (False, False)
+    imported = Program(entry, NEWEST)
+    assert (imported.needs_xla(module.body[1]), imported.is_script(module.body[1])) == (True, True)
 
 
 def test_the_release_decides_how_things_are_spelled() -> None:

@@ -81,7 +81,7 @@ def test_a_module_is_part_of_the_script_that_finds_it(
     if marker:
         (tmp_path / marker).touch()
     for project in (Project.around(folder / "meter.py"), Project.around(tmp_path / script)):
-        assert project.entries(folder / "meter.py") == [tmp_path / script]
+        assert project.membership(folder / "meter.py").programs == (tmp_path / script,)
     Project.forget()
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.interpreter.analysis import analyse
+from xla_lint.program.interpreter.programs import Judge, analyse
 from xla_lint.program.machine.internal_errors import InternalError
-from xla_lint.program.project.project import Project
-from xla_lint.program.project.scope import Domain, Scope, Version, domains, target_version
+from xla_lint.program.project.membership import Membership
+from xla_lint.program.project.scope import Domain, Scope, Version, target_version
+from xla_lint.program.project.statements import stated_by
 from xla_lint.rules import all_rules, listeners
 from xla_lint.rules.base import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from astroid import nodes
 
+    from xla_lint.program.project.project import Project
     from xla_lint.program.queries import Program
+    from xla_lint.rules.base import Rule
 
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
@@ -52,16 +56,22 @@ def check_module(
     Raises:
         Exception: an error inside the engine.
     """
-    own = domains(module, settings.scope)
-    taken = taken_part(module, project)
-    if not own and not taken:
+    membership = membership_of(module, project, settings)
+    if not membership.domains:
         return []
-    target = settings.target or target_version(project)
+    target = settings.target or target_version(project.root)
+    chosen = None if symbols is None else frozenset(symbols)
+    judge = Judge(lambda program, domains: verdict_on(program, domains, chosen), chosen)
     findings: list[Finding] = []
     contained: list[InternalError] = []
-    for program in analyse(module, project, target, contained, alone=bool(own) or not taken):
-        through = taken if program.entry is None else program.through
-        findings += findings_in(program, own, through, symbols, contained)
+    for part in analyse(module, project, target, membership, judge):
+        contained += [*part.run.errors, *part.run.verdict.errors]
+        found = membership.own | part.through
+        own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
+        if part.entry is not None and not membership.own:
+            name = "XLA program" if Domain.XLA in part.through else "program"
+            own = [replace(f, via=f" (part of the {name} {part.entry.name})") for f in own]
+        findings += own
     if errors is not None:
         errors += contained
     elif contained:
@@ -71,43 +81,43 @@ def check_module(
     return [unique[place] for place in sorted(unique)]
 
 
-def taken_part(module: nodes.Module, project: Project) -> frozenset[Domain]:
-    """What a module takes part in because other modules import it, or a launch script runs it."""
+def membership_of(module: nodes.Module, project: Project, settings: Settings) -> Membership:
+    """What a module takes part in: by its own statements as they stand in the tree, the rest as its project knows."""
     path = project.file_of(module)
-    return project.domains_of(path) if path is not None else frozenset()
+    known = project.membership(path) if path is not None else Membership()
+    return replace(known, own=stated_by(module, settings.scope))
 
 
-def concerned(module: nodes.Module, project: Project, settings: Settings) -> bool:
-    """Whether any rule checks a module."""
-    return bool(domains(module, settings.scope) or taken_part(module, project))
+def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
+    """Whether a rule is for modules that take part in these."""
+    return Domain.XLA in domains or rule.domain in domains
 
 
-def findings_in(
-    program: Program,
-    own: frozenset[Domain],
-    through: frozenset[Domain],
-    symbols: Collection[str] | None,
-    errors: list[InternalError],
-) -> Iterator[Finding]:
-    """What the rules say of the module that is checked, as part of one program.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the rules find in one program."""
 
-    The module takes part in `own` by its own imports, and in `through` by the program: then messages say which one.
-    """
-    found = own | through
+    findings: dict[nodes.NodeNG, list[Finding]]
+    """By the module in which they stand; all in the one that was run where no other took part."""
+    errors: list[InternalError]
+
+
+def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[str] | None) -> Verdict:
+    """What those of the chosen rules find in a program that apply in any of these domains."""
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if (Domain.XLA in found or kind.domain in found) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, domains) and (symbols is None or kind.symbol in symbols)
     }
-    name = "XLA program" if Domain.XLA in through else "program"
-    via = "" if own or program.entry is None else f" (part of the {name} {program.entry.name})"
+    found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
+    errors: list[InternalError] = []
     for event in program.events:
         for kind in listeners(event):
             if kind not in rules:
                 continue
             try:
                 for finding in rules[kind].check(event):
-                    if program.alone or finding.node.root() is program.module:
-                        yield replace(finding, via=via) if via else finding
+                    found[program.module if program.alone else finding.node.root()].append(finding)
             except Exception as error:  # noqa: BLE001 - told to the user
                 errors.append(InternalError(error, event.node))
+    return Verdict(dict(found), errors)

@@ -2,8 +2,8 @@
 
 A result depends on the bytes and the place of its file, on the user's choice, on xla-lint, Python and astroid, on
 which files the project holds and what it declares, and on every answer that the project gave to the analysis: the
-bytes of the files that were read, which programs import which file, what a launch script starts. All of these are
-compared. What could not be checked is not kept, so it is tried again.
+bytes of the files that were read, and what files take part in. All of these are compared. What could not be checked
+is not kept, so it is tried again.
 
 There is one file for each project and choice. It is replaced as a whole, so that whoever reads it meanwhile sees the
 old one or the new one; it begins with a digest of itself, so that a damaged one counts as none. A cache that cannot be
@@ -29,7 +29,7 @@ import platformdirs
 import pylint
 
 from xla_lint import __version__
-from xla_lint.cli.results import Located, Outcome, Place
+from xla_lint.cli.results import Basis, Extent, Located, Outcome
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
 from xla_lint.program.project.source import module_name
 
@@ -37,11 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.cli.config import Choice
-    from xla_lint.program.project.dependency_log import Dependencies
     from xla_lint.program.project.project import Project
 
 PACKAGE = Path(__file__).parent.parent
-SETTLED = 2 * 10**9
+UNMISTAKABLE = 2 * 10**9
 """Nanoseconds after which a file that is written again surely gets another stamp."""
 
 
@@ -63,11 +62,12 @@ class Cache:
         store = self._store_of(project)
         return store.recall(project, path, source) if store is not None else None
 
-    def keep(self, project: Project, path: str, source: bytes, outcome: Outcome, reads: Dependencies) -> None:
-        """Keep what the check of a file gave, and what it asked of the project."""
+    def take(self, project: Project, outcome: Outcome) -> None:
+        """Take the basis of an outcome away, and keep both where nothing went wrong."""
+        basis, outcome.basis = outcome.basis, None
         store = self._store_of(project)
-        if store is not None and not outcome.problems:
-            store.keep(path, source, outcome, reads)
+        if store is not None and basis is not None and not outcome.problems:
+            store.keep(outcome, basis)
 
     def save(self) -> None:
         """Write what has changed."""
@@ -95,23 +95,23 @@ class Store:
         self._fresh: dict[str, Any] = {}
         """What this run found, by the absolute path of the file."""
         self._held = self._load()
-        self._outlines: dict[Path, FileSummary] = {}
+        self._summaries: dict[Path, FileSummary] = {}
         self._known = 0
-        """How many outlines are in the file."""
+        """How many summaries are in the file."""
         self.meet(project)
 
     def meet(self, project: Project) -> None:
         """Tell a project what is known of its files, those left out that have changed since."""
-        if self._outlines is project.summaries:
+        if self._summaries is project.summaries:
             return
         if self._held.get("shape") != project.shape:
-            self._held = {"results": {}, "outlines": {}}
-        if self._outlines:
-            project.summaries.update(self._outlines)
+            self._held = {"results": {}, "summaries": {}}
+        if self._summaries:
+            project.summaries.update(self._summaries)
         else:
-            project.summaries.update(_unchanged(self._held["outlines"]))
+            project.summaries.update(_unchanged(self._held["summaries"]))
             self._known = len(project.summaries)
-        self._outlines, self._shape = project.summaries, project.shape
+        self._summaries, self._shape = project.summaries, project.shape
 
     def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
         """What is known of a file with these bytes, None where it must be checked."""
@@ -121,28 +121,28 @@ class Store:
         reads = {(kind, place): answer for kind, place, answer in entry["reads"]}
         return _unpacked(path, entry["outcome"]) if project.still_answers(reads) else None
 
-    def keep(self, path: str, source: bytes, outcome: Outcome, reads: Dependencies) -> None:
-        """Keep what the check of a file gave, and what it asked of the project."""
-        self._fresh[str(Path(path).absolute())] = {
-            "key": _key(path, source),
-            "reads": [[*question, answer] for question, answer in reads.items()],
+    def keep(self, outcome: Outcome, basis: Basis) -> None:
+        """Keep what the check of a file gave, and what it was made from."""
+        self._fresh[str(Path(outcome.path).absolute())] = {
+            "key": _key(outcome.path, basis.source),
+            "reads": [[*question, answer] for question, answer in basis.dependencies.items()],
             "outcome": _packed(outcome),
         }
 
     def save(self) -> None:
         """Write the store, where this run has learned something."""
-        if not self._fresh and len(self._outlines) == self._known:
+        if not self._fresh and len(self._summaries) == self._known:
             return
         others = self._load()
         results = others["results"] if others.get("shape") == self._shape else {}
         results = {path: entry for path, entry in results.items() if Path(path).exists()}
         now = time.time_ns()
         summaries = {
-            os.fspath(path): _listed(summary)
-            for path, summary in self._outlines.items()
-            if summary.stamp is not None and now - max(summary.stamp.modified, summary.stamp.changed) > SETTLED
+            os.fspath(path): summary.packed()
+            for path, summary in self._summaries.items()
+            if summary.stamp is not None and now - max(summary.stamp.modified, summary.stamp.changed) > UNMISTAKABLE
         }
-        held = {"shape": self._shape, "results": {**results, **self._fresh}, "outlines": summaries}
+        held = {"shape": self._shape, "results": {**results, **self._fresh}, "summaries": summaries}
         body = json.dumps(held).encode()
         with contextlib.suppress(OSError):
             _replace(self._path, f"{_fingerprint()} {digest_of(body)}\n".encode() + body)
@@ -154,7 +154,7 @@ class Store:
         except OSError:
             head, body = b"", b""
         if head != f"{_fingerprint()} {digest_of(body)}".encode():
-            return {"results": {}, "outlines": {}}
+            return {"results": {}, "summaries": {}}
         held: dict[str, Any] = json.loads(body)
         return held
 
@@ -181,16 +181,10 @@ def _key(path: str, source: bytes) -> str:
 
 
 def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary]]:
-    for name, (stamp, digest, says, script, needs_xla, means_xla, launches, *paths, elsewhere) in summaries.items():
-        path = Path(name)
-        if Stamp.of(path) == tuple(stamp):
-            adds, imports, needs = (frozenset(map(Path, found)) for found in paths)
-            told = (digest, tuple(says), script, needs_xla, means_xla, tuple(launches))
-            yield path, FileSummary(Stamp(*stamp), *told, adds, imports, needs, frozenset(elsewhere))
-
-
-def _listed(summary: FileSummary) -> list[Any]:
-    return [sorted(map(str, part)) if isinstance(part, frozenset) else part for part in summary]
+    for name, packed in summaries.items():
+        path, summary = Path(name), FileSummary.unpacked(packed)
+        if Stamp.of(path) == summary.stamp:
+            yield path, summary
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:
@@ -199,9 +193,9 @@ def _packed(outcome: Outcome) -> dict[str, Any]:
 
 def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
     findings = [
-        Located(**{**finding, "path": path, "place": Place(**finding["place"])}) for finding in packed["findings"]
+        Located(**{**finding, "path": path, "place": Extent(**finding["place"])}) for finding in packed["findings"]
     ]
-    return Outcome(findings, outside=packed["outside"])
+    return Outcome(path, findings, outside=packed["outside"])
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -34,16 +34,16 @@ def check(options: Namespace) -> int:
     cache = Cache(None if options.no_cache else options.cache_dir or default_folder(), choice)
     if STDIN in options.paths:
         path = options.stdin_filename or "<stdin>"
-        results.add(path, check_source(path, sys.stdin.buffer.read(), choice, cache))
+        results.add(check_source(path, sys.stdin.buffer.read(), choice, cache))
     found = find(path for path in options.paths if path != STDIN)
     results.notes += (f"{folder} holds no Python file and no notebook" for folder in found.empty)
     results.problems += found.problems
     paths = [str(path) for path in found.files]
     checks = check_many(paths, choice, cache, options.jobs or usable_processors())
     with contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
-        outcomes = dict(steps)
+        outcomes = {outcome.path: outcome for outcome in steps}
     for path in paths:
-        results.add(path, outcomes[path])
+        results.add(outcomes[path])
     cache.save()
     importlib.import_module(f"xla_lint.cli.{options.format}").write(results)
     sys.stdout.flush()

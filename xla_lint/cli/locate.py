@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.cli.results import Located, Place
+from xla_lint.cli.results import Extent, Located
 from xla_lint.pages import SEVERITIES
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ def line_of(node: nodes.NodeNG) -> int:
     return int((node.position.lineno if node.position else node.fromlineno) or 1)
 
 
-def place_of(node: nodes.NodeNG, lines: Sequence[str]) -> Place:
+def place_of(node: nodes.NodeNG, lines: Sequence[str]) -> Extent:
     """The extent of a node; of a function or a class, that of its head. `lines` are those of the file."""
     extent = node.position or node
     line = line_of(node)
     end_line = extent.end_lineno or line
     column = _characters(lines, line, extent.col_offset or 0)
     end = _characters(lines, end_line, extent.end_col_offset) if extent.end_col_offset else column
-    return Place(line, column + 1, end_line, end + 1)
+    return Extent(line, column + 1, end_line, end + 1)
 
 
 def located(finding: Finding, path: str, lines: Sequence[str]) -> Located:

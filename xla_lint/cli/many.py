@@ -6,39 +6,28 @@ The outcomes are the same whatever the cache knows and however many processes th
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xla_lint.cli.one import check_one
-from xla_lint.cli.results import Outcome, Problem
+from xla_lint.cli.results import Basis, Outcome, Problem
 from xla_lint.program.interpreter.collector_pause import collector_paused
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, read
+from xla_lint.program.project.statements import may_take_part
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from xla_lint.cli.cache import Cache
     from xla_lint.cli.config import Choice
-    from xla_lint.program.project.dependency_log import Dependencies
 
 WORTHWHILE = 24
 """With fewer files to analyse than this, more processes cost more time than they save."""
 
 
-class Checked(NamedTuple):
-    """A file that was checked, or that could not be read."""
-
-    path: str
-    source: bytes
-    outcome: Outcome
-    reads: Dependencies
-    """What the check asked of the project."""
-
-
-def check_many(
-    paths: Sequence[str], choice: Choice, cache: Cache, processes: int
-) -> Generator[tuple[str, Outcome], None, None]:
-    """Check files, and yield the path and the outcome of each as they become known, in any order.
+def check_many(paths: Sequence[str], choice: Choice, cache: Cache, processes: int) -> Generator[Outcome, None, None]:
+    """Check files, and yield the outcome of each as it becomes known, in any order.
 
     At most so many processes work at a time.
     """
@@ -51,19 +40,18 @@ def check_many(
         if known is None:
             pending.append(path)
         else:
-            yield path, known
-    for checked in _pending(pending, choice, processes):
-        cache.keep(Project.around(checked.path), checked.path, checked.source, checked.outcome, checked.reads)
-        yield checked.path, checked.outcome
+            yield known
+    for outcome in _pending(pending, choice, processes):
+        cache.take(Project.around(outcome.path), outcome)
+        yield outcome
 
 
 def check_source(path: str, source: bytes, choice: Choice, cache: Cache) -> Outcome:
     """Check the bytes of one file, which need not be those at its path."""
     known = _known(path, source, choice, cache)
     if known is None:
-        checked = _analysed(path, source, choice)
-        cache.keep(Project.around(path), path, source, checked.outcome, checked.reads)
-        known = checked.outcome
+        known = _analysed(path, source, choice)
+        cache.take(Project.around(path), known)
     return known
 
 
@@ -72,7 +60,7 @@ def usable_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _pending(paths: list[str], choice: Choice, processes: int) -> Iterator[Checked]:
+def _pending(paths: list[str], choice: Choice, processes: int) -> Iterator[Outcome]:
     if processes == 1 or len(paths) < WORTHWHILE:
         yield from (check_file(path, choice) for path in paths)
     else:
@@ -85,25 +73,26 @@ def _known(path: str, source: bytes, choice: Choice, cache: Cache) -> Outcome | 
     """The outcome for a file that need not be analysed, None for others."""
     project = Project.around(path)
     cache.meet(project)
-    if not project.may_concern(path, source, choice.settings.scope):
-        return Outcome(outside=True)
+    if not may_take_part(source, choice.settings.scope) and not project.membership(Path(path).absolute()).through:
+        return Outcome(path, outside=True)
     return cache.recall(project, path, source)
 
 
 def _unreadable(path: str, error: SourceError) -> Outcome:
-    return Outcome(problems=[Problem(path, str(error))], read=False)
+    return Outcome(path, problems=[Problem(path, str(error))], read=False)
 
 
-def _analysed(path: str, source: bytes, choice: Choice) -> Checked:
+def _analysed(path: str, source: bytes, choice: Choice) -> Outcome:
     project = Project.around(path)
-    with project.recording() as reads, collector_paused():
+    with project.recording() as dependencies, collector_paused():
         outcome = check_one(path, source, project, choice)
-    return Checked(path, source, outcome, reads)
+    outcome.basis = Basis(source, dependencies)
+    return outcome
 
 
-def check_file(path: str, choice: Choice) -> Checked:
+def check_file(path: str, choice: Choice) -> Outcome:
     """Check one file, whatever is known of it."""
     try:
         return _analysed(path, read(path), choice)
     except SourceError as error:
-        return Checked(path, b"", _unreadable(path, error), {})
+        return _unreadable(path, error)

@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.cli.results import Place, Problem
+from xla_lint.cli.results import Extent, Problem
 from xla_lint.program.project.source import SourceError
 from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 
@@ -85,7 +85,7 @@ class Notebook:
         return replace(
             finding,
             cell=cell.number,
-            place=Place(
+            place=Extent(
                 place.line - cell.first + 1,
                 place.column + cell.indent,
                 place.end_line - cell.first + 1,

@@ -8,7 +8,7 @@ from xla_lint import failures
 from xla_lint.cli.locate import located
 from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
 from xla_lint.cli.results import Outcome, Problem
-from xla_lint.engine import concerned
+from xla_lint.engine import membership_of
 from xla_lint.program.project.source import SourceError, decode, parse
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Outcome:
     """What is found in the bytes of a file, or why they could not be checked."""
-    outcome = Outcome()
+    outcome = Outcome(path)
     notebook: Notebook | None = None
     try:
         if path.endswith(SUFFIX):
             notebook = read_notebook(path, source)
             outcome.problems += notebook.problems
         text = decode(source) if notebook is None else notebook.text
-        module = parse(text, path)
+        module = project.parsed(path, source) if notebook is None else parse(text, path)
         checked = failures.check(module, project, choice.settings)
         reported = _reported(checked.findings, module, text, choice)
     except OtherLanguageError as error:
@@ -43,7 +43,7 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
         lines = text.split("\n")
         placed = (located(finding, path, lines) for finding in reported)
         outcome.findings += placed if notebook is None else map(notebook.in_cell, placed)
-        outcome.outside = not checked.findings and not concerned(module, project, choice.settings)
+        outcome.outside = not checked.findings and not membership_of(module, project, choice.settings).domains
     return outcome
 
 

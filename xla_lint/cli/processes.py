@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xla_lint.cli.many import Checked, check_file
+from xla_lint.cli.many import check_file
 from xla_lint.cli.results import Outcome, Problem
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ BLOCKS = 4
 CRASHED = "the process that checked it crashed; please report this line together with the file"
 
 
-def shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Checked]:
+def shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Outcome]:
     """Check files in several processes; where one crashes, what is left is checked file by file."""
     size = -(-len(paths) // (processes * BLOCKS))
     blocks = [paths[start : start + size] for start in range(0, len(paths), size)]
@@ -40,7 +40,7 @@ def shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Checked
                     yield pool.submit(check_file, left[0], choice).result()
                     del left[0]
             except BrokenProcessPool:
-                yield Checked(left[0], b"", Outcome(problems=[Problem(left[0], CRASHED)]), {})
+                yield Outcome(left[0], problems=[Problem(left[0], CRASHED)])
                 del left[0]
 
 
@@ -54,6 +54,6 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def check_block(paths: Sequence[str], choice: Choice) -> list[Checked]:
+def check_block(paths: Sequence[str], choice: Choice) -> list[Outcome]:
     """Check some files in this process."""
     return [check_file(path, choice) for path in paths]

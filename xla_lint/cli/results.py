@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from xla_lint.program.project.dependency_log import Dependencies
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Extent:
     """A stretch of source. Lines and columns count from 1, columns in characters; the end column is the first after."""
 
     line: int
@@ -20,7 +24,7 @@ class Located:
     """A finding, where it stands."""
 
     path: str
-    place: Place
+    place: Extent
     code: str
     symbol: str
     severity: str
@@ -52,10 +56,19 @@ def spot(path: str, cell: int | None, *numbers: int | None) -> str:
     return ":".join(part for part in parts if part is not None)
 
 
+class Basis(NamedTuple):
+    """What an analysis was made from."""
+
+    source: bytes
+    dependencies: Dependencies
+    """What it asked of the project."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """What the check of one file gave."""
 
+    path: str
     findings: list[Located] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     outside: bool = False
@@ -64,6 +77,8 @@ class Outcome:
     """Whether there is such a file, which can be read."""
     skipped: str = ""
     """Why it was not looked at, though nothing is wrong with it."""
+    basis: Basis | None = None
+    """What it was made from; None where that is known to the cache already, or nothing was analysed."""
 
 
 @dataclass(slots=True)
@@ -79,14 +94,14 @@ class Results:
     outside: int = 0
     """Those among them that belong to no XLA program."""
 
-    def add(self, path: str, outcome: Outcome) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Add what the check of a file gave."""
         self.findings += outcome.findings
         self.problems += (problem for problem in outcome.problems if problem not in self.problems)
         self.checked += outcome.read and not outcome.skipped
         self.outside += outcome.outside
         if outcome.skipped:
-            self.notes.append(f"{path}: skipped, {outcome.skipped}")
+            self.notes.append(f"{outcome.path}: skipped, {outcome.skipped}")
 
     @property
     def status(self) -> int:

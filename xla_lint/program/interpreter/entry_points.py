@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -30,25 +29,14 @@ ENTRY = "_mp_fn"
 """The function that launchers of replicas look for in a script."""
 
 
-@dataclass(slots=True)
-class Reached:
-    """What the programs that import a module ran of it, by line."""
-
-    functions: set[int] = field(default_factory=set)
-    statements: set[int] = field(default_factory=set)
-
-    def add(self, visited: set[nodes.NodeNG], ran: set[nodes.NodeNG], module: nodes.Module) -> None:
-        """Note what one of them ran of its copy of the module: functions and statements."""
-        self.functions |= {int(node.lineno or 0) for node in visited if node.root() is module}
-        self.statements |= {int(node.lineno or 0) for node in ran if node.root() is module}
-
-
 class EntryPoints:
     """Runs what the module's own top level did not reach: hooks, `forward`, and functions without a caller in sight."""
 
-    def __init__(self, machine: Interpreter, reached: Reached) -> None:
+    def __init__(self, machine: Interpreter, functions: set[int], statements: set[int]) -> None:
+        """Take a machine that ran the top level, and the lines that other programs reached."""
         self.machine = machine
-        self.reached = reached
+        self.reached_functions = functions
+        self.reached_statements = statements
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
@@ -65,7 +53,7 @@ class EntryPoints:
         self.device = machine.default_device
         functions = list(self._functions())
         for function in functions:
-            if hook_parameters(function) is not None and function.node.lineno not in self.reached.functions:
+            if hook_parameters(function) is not None and function.node.lineno not in self.reached_functions:
                 self._run(function, Form.HOOK)
         for function in self._callers_first(functions):
             if not self._was_run(function.node) and not self._is_dead(function):
@@ -126,12 +114,12 @@ class EntryPoints:
 
     def _is_passed_by(self, node: nodes.NodeNG) -> bool:
         statement, around = node.statement(), node.frame()
-        if statement in self.machine.ran or statement.lineno in self.reached.statements:
+        if statement in self.machine.ran or statement.lineno in self.reached_statements:
             return False
         return isinstance(around, nodes.Module) or self._was_run(around)
 
     def _was_run(self, function: nodes.NodeNG) -> bool:
-        return function in self.machine.visited or function.lineno in self.reached.functions
+        return function in self.machine.visited or function.lineno in self.reached_functions
 
     def _functions(self) -> list[Function]:
         found: list[Function] = []

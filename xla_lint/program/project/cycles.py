@@ -1,12 +1,14 @@
-"""Which files of a project no other file leads to: files that import each other in a circle count as one."""
+"""What follows from who imports whom, where files that import each other in a circle count as one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+T = TypeVar("T")
 
 
 def beginnings(imports: Mapping[Path, Iterable[Path]]) -> frozenset[Path]:
@@ -21,8 +23,19 @@ def beginnings(imports: Mapping[Path, Iterable[Path]]) -> frozenset[Path]:
     return frozenset(file for file, circle in circle_of.items() if circle not in imported)
 
 
+def gathered(imports: Mapping[Path, Iterable[Path]], own: Mapping[Path, frozenset[T]]) -> dict[Path, frozenset[T]]:
+    """What each file has of its own, with what all files have that it leads to. Both have a key for each file."""
+    found: dict[Path, frozenset[T]] = {}
+    for circle in _circles(imports):
+        inside = set(circle)
+        beyond = {target for file in circle for target in imports[file] if target in imports and target not in inside}
+        whole = frozenset[T]().union(*map(own.__getitem__, circle), *map(found.__getitem__, beyond))
+        found.update(dict.fromkeys(circle, whole))
+    return found
+
+
 def _circles(imports: Mapping[Path, Iterable[Path]]) -> Iterator[list[Path]]:
-    """The strongly connected components, by Tarjan's algorithm without recursion."""
+    """The strongly connected components, those first that others lead to: Tarjan's algorithm without recursion."""
     number: dict[Path, int] = {}
     lowest: dict[Path, int] = {}
     stack: dict[Path, None] = {}

@@ -33,6 +33,11 @@ class DependencyLog:
             self._open.pop()
             self.note_all(reads)
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether anybody records."""
+        return bool(self._open)
+
     def note(self, kind: str, path: Path, answer: Answer) -> None:
         """Note one question and its answer."""
         if self._open:

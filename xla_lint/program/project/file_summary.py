@@ -1,13 +1,14 @@
-"""What the bytes of a file tell of it, without a tree: its imports, and the marks of an XLA program that it bears."""
+"""What the bytes of a file tell of it, without a tree: its imports, and the programs that it takes part in."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_lint.program.project.scope import XLA_PACKAGES, Domain
+from xla_lint.program.project.scope import Domain
+from xla_lint.program.project.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,22 +16,6 @@ if TYPE_CHECKING:
 IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
 )
-ENTRY_POINT = re.compile(rb"""entry_point\s*=\s*["']([^"'\n]*)["']""")
-LAUNCHES_ON_XLA = (b"TrainingCompilerConfig(", b"pytorchxla", b'"ml.trn', b"'ml.trn")
-"""What a launch script says of a training job that runs on XLA."""
-SCRIPT_MARKS = (b"__main__", b"_mp_fn")
-STATEMENT = rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b"
-PACKAGES = rb"(?:" + "|".join(sorted(XLA_PACKAGES)).encode() + rb"|optimum\.(?:neuron|tpu))\b"
-NEEDS_XLA = re.compile(rb"^(?:from|import)[ \t][^\n#]*\b" + PACKAGES, re.MULTILINE)
-"""An import under no condition."""
-RUNS_ON_XLA = rb"^def _mp_fn\b|\b(?:accelerator|strategy)\s*=\s*[\"'](?:tpu|xla)"
-MEANS_XLA = re.compile(NEEDS_XLA.pattern + b"|" + RUNS_ON_XLA, re.MULTILINE)
-"""What makes every program that it belongs to one of XLA."""
-SPEAKS = {
-    Domain.XLA: re.compile(STATEMENT + PACKAGES + b"|" + RUNS_ON_XLA, re.MULTILINE),
-    Domain.ACCELERATE: re.compile(STATEMENT + rb"Accelerator\b", re.MULTILINE),
-}
-"""What the bytes of a file say that takes part in such a program by its own statements."""
 
 
 class Stamp(NamedTuple):
@@ -56,16 +41,8 @@ class FileSummary(NamedTuple):
     stamp: Stamp | None
     """Taken before the file was read."""
     digest: str
-    says: tuple[str, ...]
-    """The names of the domains that it takes part in by its own statements."""
-    script: bool
-    """Whether it may run as a script though others import it."""
-    needs_xla: bool
-    """Whether it cannot be imported without torch_xla or its kin."""
-    means_xla: bool
-    """Whether that holds, or it asks a framework for XLA: what imports it is an XLA program."""
-    launches: tuple[str, ...]
-    """The names of the files that it runs on XLA as SageMaker's entry points."""
+    statements: Statements
+    """What its own statements say of the programs that it takes part in."""
     adds: frozenset[Path]
     """The folders that it puts on Python's search path."""
     imports: frozenset[Path]
@@ -75,31 +52,25 @@ class FileSummary(NamedTuple):
     elsewhere: frozenset[str]
     """The other dotted names that it imports and that may be of the project."""
 
+    def packed(self) -> list[Any]:
+        """The summary, in a form that JSON keeps."""
+        domains = sorted(domain.name for domain in self.statements.domains)
+        stated = [domains, sorted(self.statements.launches), *self.statements[2:]]
+        paths = (sorted(map(str, part)) for part in (self.adds, self.imports, self.needs))
+        return [self.stamp, self.digest, stated, *paths, sorted(self.elsewhere)]
+
+    @classmethod
+    def unpacked(cls, packed: list[Any]) -> FileSummary:
+        """The summary that was packed so; it has a stamp."""
+        stamp, digest, (domains, launches, *marks), *paths, elsewhere = packed
+        stated = Statements(frozenset(Domain[name] for name in domains), frozenset(launches), *marks)
+        adds, imports, needs = (frozenset(map(Path, part)) for part in paths)
+        return cls(Stamp(*stamp), digest, stated, adds, imports, needs, frozenset(elsewhere))
+
 
 def digest_of(source: bytes) -> str:
     """What tells the contents of files apart."""
     return hashlib.blake2b(source, digest_size=16).hexdigest()
-
-
-def said_by(source: bytes) -> tuple[str, ...]:
-    """The names of the domains that a source takes part in by its own statements."""
-    return tuple(domain.name for domain, said in SPEAKS.items() if said.search(source))
-
-
-def is_script(source: bytes) -> bool:
-    """Whether a source may run as a script."""
-    return any(mark in source for mark in SCRIPT_MARKS)
-
-
-def launched_by(source: bytes) -> tuple[str, ...]:
-    """The file names that a SageMaker launch script runs on XLA.
-
-    They are entry points there, with the Training Compiler, the `pytorchxla` launcher or a Trainium instance.
-    """
-    if b"sagemaker" not in source or not any(mark in source for mark in LAUNCHES_ON_XLA):
-        return ()
-    paths = (match[1].decode("utf-8", "replace") for match in ENTRY_POINT.finditer(source))
-    return tuple(sorted({PurePosixPath(path).name for path in paths}))
 
 
 class Import(NamedTuple):

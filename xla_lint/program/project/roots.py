@@ -10,7 +10,7 @@ from xla_lint.program.project.file_summary import imports_in
 from xla_lint.program.project.search_path import added_folders
 from xla_lint.program.project.source import SourceError, read
 
-MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt")
+MARKERS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt"})
 SOURCES = "src"
 """The folder that is on the search path by convention."""
 HIGHEST = 2
@@ -20,9 +20,9 @@ HIGHEST = 2
 def root_of(folder: Path) -> Path:
     """The root of the project that a folder belongs to: the nearest one with a marker, else that of its program."""
     base = folder
-    while (base / "__init__.py").exists() and base.parent != base:
+    while "__init__.py" in names_in(base) and base.parent != base:
         base = base.parent
-    marked = (f for f in (base, *base.parents) if any((f / marker).exists() for marker in MARKERS))
+    marked = (folder for folder in (base, *base.parents) if not MARKERS.isdisjoint(names_in(folder)))
     return next(marked, None) or root_of_program(base)
 
 
@@ -47,9 +47,28 @@ def sources_of_scripts(folder: Path) -> frozenset[tuple[Path, str]]:
             continue
         names = {name.dotted.partition(".")[0] for name in imports_in(source) if not name.level} - {""}
         for place in {folder, folder / SOURCES, *added_folders(source, script, folder)}:
-            found.update((place, name) for name in names if _holds(place, name))
+            found.update((place, name) for name in names & _importable_from(place))
     return frozenset(found)
 
 
-def _holds(place: Path, name: str) -> bool:
-    return (place / name).is_dir() or (place / f"{name}.py").is_file()
+def forget() -> None:
+    """Forget what lies in folders: it may have changed."""
+    names_in.cache_clear()
+    sources_of_scripts.cache_clear()
+
+
+@lru_cache(maxsize=1024)
+def names_in(folder: Path) -> dict[str, bool]:
+    """What lies in a folder: each name, and whether it is a folder; nothing where the folder cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name: entry.is_dir() for entry in entries}
+    except OSError:
+        return {}
+
+
+def _importable_from(folder: Path) -> set[str]:
+    """The names of the modules and packages of a folder on the search path."""
+    names = names_in(folder)
+    modules = {name.removesuffix(".py") for name, is_folder in names.items() if name.endswith(".py") and not is_folder}
+    return modules | {name for name, is_folder in names.items() if is_folder}

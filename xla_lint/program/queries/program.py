@@ -19,10 +19,8 @@ from xla_lint.program.queries.source import needs_xla
 from xla_lint.program.syntax.index import index_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.project.scope import Domain, Version
+    from xla_lint.program.project.scope import Version
 
 Kind = TypeVar("Kind", bound=Event)
 Test = Callable[[Event], bool]
@@ -30,26 +28,22 @@ Test = Callable[[Event], bool]
 
 @dataclass(eq=False)
 class Program:
-    """One module that is checked, and the events of all modules of a program that it is part of.
+    """What the analysis of a program found: the events of all its modules.
 
     Each index over the events is built when it is first asked for, in one pass.
     """
 
     module: nodes.Module
-    """The module that is checked."""
+    """The module that was run."""
     target: Version
     """The torch_xla release that the program must run on."""
     events: list[Event] = field(default_factory=list)
     """What happens, in the order in which it was interpreted."""
     project: Project = field(default_factory=Project)
-    entry: Path | None = None
-    """The module that was run, where it is another one."""
-    through: frozenset[Domain] = frozenset()
-    """What the program of that entry takes part in."""
     alone: bool = False
     """True where no other module took part."""
-    importing: tuple[Program, ...] = ()
-    """The programs that import the module, where it is looked at by itself."""
+    importing: frozenset[str] = frozenset()
+    """The library calls of the programs that import the module, where it is looked at by itself."""
 
     # Events.
 
@@ -101,21 +95,18 @@ class Program:
         """How the target release spells a barrier."""
         return torch_xla.barrier(self.target)
 
-    @cached_property
-    def needs_xla(self) -> bool:
-        """Whether the module, or the one that was run, cannot be imported without torch_xla."""
-        return any(map(needs_xla, self._heads))
+    def needs_xla(self, node: nodes.NodeNG) -> bool:
+        """Whether a node's module, or the one that was run, cannot be imported without torch_xla."""
+        return any(map(needs_xla, self._heads(node)))
 
-    @cached_property
-    def is_script(self) -> bool:
-        """Whether the module, or the one that was run, tests `__name__` to see whether it is run by itself."""
-        statements = (statement for module in self._heads for statement in module.body)
-        return any(isinstance(node, nodes.If) and "__name__" in node.test.as_string() for node in statements)
+    def is_script(self, node: nodes.NodeNG) -> bool:
+        """Whether a node's module, or the one that was run, tests `__name__` to see whether it is run by itself."""
+        statements = (statement for module in self._heads(node) for statement in module.body)
+        return any(isinstance(each, nodes.If) and "__name__" in each.test.as_string() for each in statements)
 
-    @property
-    def imported(self) -> set[str]:
-        """The dotted names that the module imports, at any depth of nesting, relative imports left out."""
-        return index_of(self.module).imported
+    def imported(self, module: nodes.Module) -> set[str]:
+        """The dotted names that a module imports, at any depth of nesting, relative imports left out."""
+        return index_of(module).imported
 
     def pinned(self, package: str) -> Version | None:
         """The release of a package that the project's declarations pin, if any."""
@@ -125,20 +116,24 @@ class Program:
         """What the project's declarations ask of a package: operator and version of each clause."""
         return requirements(self.project.root, package)
 
-    def script(self, written: str) -> Script | None:
-        """The script that the module names by a relative path; None where it cannot be found or parsed."""
-        path = self.project.locate(written, self.module.file)
+    def script(self, written: str, node: nodes.NodeNG) -> Script | None:
+        """The script that a node's module names by a relative path; None where it cannot be found or parsed."""
+        path = self.project.locate(written, node.root().file)
         return Script.read(path, self.project) if path is not None else None
 
     def beside(self, script: Script, name: str) -> bytes | None:
         """The bytes of a file in a script's folder, None where there is none."""
         return self.project.read(script.path.parent / name)
 
-    @cached_property
-    def _heads(self) -> list[nodes.Module]:
-        """The module that is checked, and the one that was run where it is another one."""
-        entry = self.project.tree(self.entry) if self.entry is not None else None
-        return [self.module] if entry is None else [self.module, entry]
+    @property
+    def called(self) -> frozenset[str]:
+        """The dotted names of the library calls."""
+        return frozenset(self._by_name)
+
+    def _heads(self, node: nodes.NodeNG) -> list[nodes.Module]:
+        """The module in which a node stands, and the one that was run where it is another one."""
+        module = node.root()
+        return [module] if module is self.module else [module, self.module]
 
     # Indexes.
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from astroid import nodes
 
 from xla_lint.program.syntax.names import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MOST_ALIASES = 4
 """How many assignments of one name to another are followed."""
 
 
-def bindings_of(node: nodes.Name) -> list[nodes.NodeNG]:
+def bindings_of(node: nodes.Name) -> Sequence[nodes.NodeNG]:
     """The nodes that bind a name in the scope that holds it; empty for a name that the module does not bind."""
     scope: nodes.LocalsDictNodeNG | None = node.scope()
     inner = scope
     while scope is not None:
         if node.name in scope.locals and (scope is inner or not isinstance(scope, nodes.ClassDef)):
-            return [binding for binding in scope.locals[node.name] if isinstance(binding, nodes.NodeNG)]
+            return cast("list[nodes.NodeNG]", scope.locals[node.name])
         scope = scope.parent.scope() if scope.parent is not None else None
     return []
 

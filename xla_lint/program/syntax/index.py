@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
@@ -12,15 +11,17 @@ from astroid import nodes
 from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
+KEPT_AS = "_xla_lint_index"
+"""The attribute of a tree that holds its index."""
 SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
 
 
 class Index:
-    """The facts of one module that no order of execution changes."""
+    """What can be told of one module whatever the order in which it runs."""
 
     def __init__(self, module: nodes.Module) -> None:
         self.imported: set[str] = set()
@@ -39,11 +40,10 @@ class Index:
         """By loop, as far as it was asked: the names that a turn may take over from the turn before."""
         self.flags: set[str] = set()
         """The names and attributes that a test asks to know whether the program runs on XLA."""
-        self.asks_for_xla = False
-        """True where a call asks for `accelerator="tpu"` or `strategy="xla"`."""
         self._read_from_inside: dict[nodes.NodeNG, dict[str, list[nodes.Name]]] = {}
         self._bound: dict[str, set[str]] = {}
-        self._aliases: list[tuple[str, str]] = []
+        self._aliases: dict[str, list[str]] = defaultdict(list)
+        """By name: the names that are assigned from it, or from what it holds or gives."""
         self._named: dict[str, str] = {}
         """What each imported name stands for."""
         self._calls: dict[nodes.NodeNG, list[nodes.Call]] = defaultdict(list)
@@ -98,16 +98,14 @@ class Index:
         if flag is not None:
             self.flags.add(flag)
 
-    def _note_keyword(self, node: nodes.Keyword, _: nodes.NodeNG) -> None:
-        self.asks_for_xla |= asks_for_xla(node)
-
     def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
         if isinstance(target, nodes.AssignName):
             if (root := root_name(node.value)) is not None:
-                self._aliases.append((target.name, root))
+                self._aliases[root].append(target.name)
         elif isinstance(target, nodes.AssignAttr) and (
-            isinstance(node, nodes.AugAssign) or advances(node.value, target.as_string())
+            isinstance(node, nodes.AugAssign)
+            or (isinstance(node.value, (nodes.BinOp, nodes.Attribute)) and advances(node.value, target.as_string()))
         ):
             self._counted.setdefault(scope, set()).add(target.attrname)
 
@@ -126,12 +124,13 @@ class Index:
 
     def names_for(self, package: str) -> frozenset[str]:
         """The names that may stand for something of a package: imported from it, or assigned from such a name."""
-        names = {name for name, packages in self._bound.items() if package in packages}
-        while True:
-            more = {name for name, root in self._aliases if root in names} - names
-            if not more:
-                return frozenset(names)
-            names |= more
+        found = dict.fromkeys(name for name, packages in self._bound.items() if package in packages)
+        pending = list(found)
+        for name in pending:
+            more = [alias for alias in self._aliases.get(name, ()) if alias not in found]
+            found.update(dict.fromkeys(more))
+            pending += more
+        return frozenset(found)
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
         """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
@@ -164,6 +163,15 @@ class Index:
                     for place, value in constants_of(other):
                         self._given.setdefault((last_name(other.func), place), set()).add(value)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
+
+    def given_as(self, keywords: Collection[str]) -> Iterator[str]:
+        """The texts that calls give as arguments of these names."""
+        for calls in self._calls.values():
+            for call in calls:
+                for keyword in call.keywords:
+                    value = keyword.value
+                    if keyword.arg in keywords and isinstance(value, nodes.Const) and isinstance(value.value, str):
+                        yield value.value
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
@@ -219,7 +227,6 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
     **dict.fromkeys((nodes.For, nodes.AsyncFor, nodes.While), Index._note_loop),
     **dict.fromkeys((nodes.Assign, nodes.AugAssign), Index._note_assignment),
     nodes.If: Index._note_test,
-    nodes.Keyword: Index._note_keyword,
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 BACKENDS = frozenset({"xla", "tpu", "neuron"})
@@ -235,15 +242,6 @@ def flag_for_xla(node: nodes.If) -> str | None:
     if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
         return None
     return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
-
-
-def asks_for_xla(keyword: nodes.Keyword) -> bool:
-    """Whether an argument asks for a TPU, as the trainers of Lightning are asked."""
-    return (
-        keyword.arg in ("accelerator", "strategy")
-        and isinstance(keyword.value, nodes.Const)
-        and str(keyword.value.value).startswith(("tpu", "xla"))
-    )
 
 
 def is_choice(node: nodes.NodeNG) -> bool:
@@ -287,7 +285,10 @@ def advances(value: nodes.NodeNG, target: str) -> bool:
     return isinstance(value, (nodes.Name, nodes.Attribute)) and value.as_string() == target
 
 
-@lru_cache(maxsize=4)
 def index_of(module: nodes.Module) -> Index:
-    """The index of a module; those of the last few are kept."""
-    return Index(module)
+    """The index of a module, made once; it lives as long as the tree."""
+    kept = vars(module)
+    index = kept.get(KEPT_AS)
+    if not isinstance(index, Index):
+        index = kept[KEPT_AS] = Index(module)
+    return index

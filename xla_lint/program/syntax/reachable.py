@@ -49,6 +49,10 @@ class Spot:
     guards: Guards
 
 
+Following = tuple[list[nodes.NodeNG], Guards]
+"""Statements that are still to be walked over, and what stands around them."""
+
+
 class ReachableCode:
     """A walk over what `speaking` picks of a module.
 
@@ -65,39 +69,47 @@ class ReachableCode:
         self._drop_uncalled()
 
     def _block(self, body: list[nodes.NodeNG], guards: Guards) -> None:
-        end = max((place for place, statement in enumerate(body, start=1) if statement in self._wanted), default=0)
-        for position, statement in enumerate(body[:end]):
+        following: Following | None = (body, guards)
+        while following is not None:
+            following = self._until_split(*following)
+
+    def _until_split(self, body: list[nodes.NodeNG], guards: Guards) -> Following | None:
+        """Walk a block up to a test that divides the rest of it, and that test; give what follows then."""
+        last = next((place for place in range(len(body) - 1, -1, -1) if body[place] in self._wanted), -1)
+        for position, statement in enumerate(body[: last + 1]):
             if not isinstance(statement, nodes.If):
                 self._visit(statement, guards)
                 continue
             leaves = ends_early(statement.body), ends_early(statement.orelse)
             if statement not in self._wanted and not any(leaves):
                 continue
-            rest = body[position + 1 : end]
-            after_body, after_else = ([] if leaves[0] else rest), ([] if leaves[1] else rest)
             self._visit(statement.test, guards)
             answer = Answer.NO if is_type_checking(statement.test) else self._tests.decide(statement.test)
-            if answer is Answer.UNRELATED and not any(leaves):
-                self._block(statement.body, branch(guards, statement, True))
-                self._block(statement.orelse, branch(guards, statement, False))
-                continue
-            if answer is Answer.YES:
-                self._skip(statement.orelse)
-                self._block([*statement.body, *after_body], guards)
-            elif answer is Answer.NO:
-                self._skip(statement.body)
-                self._block([*statement.orelse, *after_else], guards)
-            elif answer is Answer.UNDECIDED:
-                self._skip(statement.body)
-                self._skip(statement.orelse)
-                if not any(leaves):
-                    self._block(rest, guards)
-                else:
-                    self._skip(rest)
-            else:
-                self._block([*statement.body, *after_body], branch(guards, statement, True))
-                self._block([*statement.orelse, *after_else], branch(guards, statement, False))
-            return
+            if answer is not Answer.UNRELATED or any(leaves):
+                return self._split(statement, answer, body[position + 1 : last + 1], guards)
+            self._block(statement.body, branch(guards, statement, True))
+            self._block(statement.orelse, branch(guards, statement, False))
+        return None
+
+    def _split(self, statement: nodes.If, answer: Answer, rest: list[nodes.NodeNG], guards: Guards) -> Following | None:
+        """Walk the branches of a test before the rest of a block; give the branch that ends it, and the rest."""
+        leaves = ends_early(statement.body), ends_early(statement.orelse)
+        after_body, after_else = ([] if leaves[0] else rest), ([] if leaves[1] else rest)
+        if answer is Answer.YES:
+            self._skip(statement.orelse)
+            return [*statement.body, *after_body], guards
+        if answer is Answer.NO:
+            self._skip(statement.body)
+            return [*statement.orelse, *after_else], guards
+        if answer is Answer.UNRELATED:
+            self._block([*statement.body, *after_body], branch(guards, statement, True))
+            return [*statement.orelse, *after_else], branch(guards, statement, False)
+        self._skip(statement.body)
+        self._skip(statement.orelse)
+        if not any(leaves):
+            return rest, guards
+        self._skip(rest)
+        return None
 
     def _visit(self, node: nodes.NodeNG, guards: Guards) -> None:
         if node not in self._wanted:
@@ -193,20 +205,20 @@ class ReachableCode:
             ]
 
 
-def speaking(facts: Index) -> set[nodes.NodeNG]:
+def speaking(index: Index) -> set[nodes.NodeNG]:
     """The nodes that import, or hold a name that may stand for something of `PACKAGES` or for a function that does.
 
     The functions count because one that only dead code calls is dead as well.
     """
-    names = frozenset[str]().union(*map(facts.names_for, PACKAGES))
-    pending = [*facts.imports, *(use for name in names for use in facts.mentioned.get(name, ()))]
+    names = frozenset[str]().union(*map(index.names_for, PACKAGES))
+    pending = [*index.imports, *(use for name in names for use in index.mentioned.get(name, ()))]
     found: set[nodes.NodeNG] = set()
     while pending:
         node: nodes.NodeNG | None = pending.pop()
         while node is not None and node not in found:
             found.add(node)
             if isinstance(node, nodes.FunctionDef):
-                pending += facts.mentioned.get(node.name, ())
+                pending += index.mentioned.get(node.name, ())
             node = node.parent
     return found
 

@@ -19,7 +19,7 @@ from xla_lint.knowledge import api
 from xla_lint.program.syntax.imports import assigned_value, bindings_of, dotted_name, imports_of, is_none_constant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from xla_lint.knowledge.releases import Release
 
@@ -223,7 +223,7 @@ class VersionTests:
             return self._flag(bindings, values)
         return Answer.UNRELATED
 
-    def _flag(self, bindings: list[nodes.NodeNG], values: list[nodes.NodeNG | None]) -> Answer:
+    def _flag(self, bindings: Sequence[nodes.NodeNG], values: list[nodes.NodeNG | None]) -> Answer:
         """A flag that is set in a `try` block, and set otherwise in its handler."""
         for binding, value, other in zip(bindings, values, reversed(values), strict=True):
             block = binding.parent.parent if binding.parent is not None else None

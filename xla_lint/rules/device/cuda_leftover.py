@@ -83,7 +83,7 @@ class CudaLeftover(Rule):
         if is_optional(event) or self._is_optional_default(event):
             return
         call = cuda_call(event)
-        if call is not None and (self.program.needs_xla or on_xla(event.receiver)):
+        if call is not None and (self.program.needs_xla(event.node) or on_xla(event.receiver)):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,

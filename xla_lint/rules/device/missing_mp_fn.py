@@ -75,21 +75,25 @@ class MissingMpFn(Rule):
         """Report the function that a script starts, without `_mp_fn`, where a Trainer trains."""
         if not isinstance(event, LibraryCall):
             return
-        main = next((function for function in self.started if leads_to(function, event)), None)
-        if main is not None:
-            yield self.finding(main, Confidence.INFERENCE, line=str(event.node.lineno), started=main.name)
+        happening = [event.node, *(site.node for site in event.context.stack if site.node is not None)]
+        for module in dict.fromkeys(node.root() for node in happening):
+            functions = (function for function in self._started(module) if any(map(function.parent_of, happening)))
+            main = next(functions, None)
+            if main is not None:
+                yield self.finding(main, Confidence.INFERENCE, line=str(event.node.lineno), started=main.name)
 
-    @cached_property
-    def started(self) -> list[nodes.FunctionDef]:
-        """The functions that a script starts, the last one first; none where the module needs no `_mp_fn`."""
-        module = self.program.module
-        if ENTRY in module.locals or not needs_xla(module):
+    def _started(self, module: nodes.Module) -> list[nodes.FunctionDef]:
+        """The functions that a script starts, the last one first; none where it needs no `_mp_fn` or is no script."""
+        if self._is_launched_otherwise or ENTRY in module.locals or not needs_xla(module):
             return []
-        if any(name.startswith(TORCHRUN_PACKAGES) for name in self.program.imported):
-            return []
-        if any(program.has_call(*STARTERS) for program in (self.program, *self.program.importing)):
+        if any(name.startswith(TORCHRUN_PACKAGES) for name in self.program.imported(module)):
             return []
         return started(module)
+
+    @cached_property
+    def _is_launched_otherwise(self) -> bool:
+        """Whether something in the programs around starts replicas."""
+        return bool(STARTERS & (self.program.called | self.program.importing))
 
 
 def is_training(name: str) -> bool:
@@ -97,12 +101,6 @@ def is_training(name: str) -> bool:
     package, _, rest = name.partition(".")
     owner, _, method = rest.rpartition(".")
     return package == "transformers" and owner.endswith("Trainer") and method == "train"
-
-
-def leads_to(function: nodes.FunctionDef, event: Event) -> bool:
-    """Whether an event happens in a function, or in what that calls."""
-    happening = (event.node, *(site.node for site in event.context.stack if site.node is not None))
-    return any(function.parent_of(node) for node in happening)
 
 
 def started(module: nodes.Module) -> list[nodes.FunctionDef]:

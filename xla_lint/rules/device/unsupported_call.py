@@ -120,12 +120,12 @@ class UnsupportedCall(Rule):
                 return None, "foreach=True needs kernels that XLA lacks", "leave foreach out"
         elif call.name in CHECKPOINTS and self.program.target >= CHECKPOINT_ASKS_DEVICE:
             problem = checkpoint_problem(call)
-            return problem if problem is not None and self._on_xla(problem[0]) else None
+            return problem if problem is not None and self._on_xla(call, problem[0]) else None
         return None
 
-    def _on_xla(self, tensor: Tensor | None) -> bool:
+    def _on_xla(self, call: LibraryCall, tensor: Tensor | None) -> bool:
         """Whether the code surely runs on XLA: models that run anywhere are often written with checkpointing."""
-        return self.program.needs_xla or (tensor is not None and tensor.certain)
+        return self.program.needs_xla(call.node) or (tensor is not None and tensor.certain)
 
 
 def method_problem(call: LibraryCall, name: str) -> Problem | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -59,17 +58,16 @@ class SyncfreeWithoutScaler(Rule):
         """Report syncfree optimizers that nothing tells about overflows."""
         if not isinstance(event, LibraryCall) or event.receiver is not None:
             return
-        if not self._hands_over:
+        if not self._hands_over(event.node.root()):
             name = event.name.removeprefix(SYNCFREE)
             yield self.finding(event.node, what=f"syncfree.{name}", name=name)
 
-    @cached_property
-    def _hands_over(self) -> bool:
+    def _hands_over(self, module: nodes.Module) -> bool:
         """Whether something gives an optimizer `found_inf`, or may be a scaler that does."""
         known = {call.node: call for call in self.program.of(LibraryCall)}
         if any(hands_over(call) for call in known.values()):
             return True
-        calls = self.program.module.nodes_of_class(nodes.Call)
+        calls = module.nodes_of_class(nodes.Call)
         return any(steps_something(call) for call in calls if call not in known)
 
 

@@ -87,4 +87,4 @@ class SamplerWithoutRank(Rule):
         """Whether no process group can exist where this runs."""
         if self.program.has_call(*GROUPS) or framework_joins(self.program):
             return False
-        return event.context.replicated or self.program.is_script
+        return event.context.replicated or self.program.is_script(event.node)

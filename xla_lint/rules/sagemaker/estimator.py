@@ -162,7 +162,7 @@ class Estimator:
         written, folder = self.text("entry_point"), self.text("source_dir")
         if written is None or (folder is None and not self.absent("source_dir")):
             return None
-        return self.program.script(f"{folder}/{written}" if folder else written)
+        return self.program.script(f"{folder}/{written}" if folder else written, self.call.node)
 
 
 def estimator_of(event: Event, program: Program) -> Estimator | None:

@@ -143,7 +143,7 @@ def _clashes(estimator: Estimator) -> Iterator[tuple[str, str]]:
 def _written_together(first: Launcher, second: Launcher, estimator: Estimator) -> bool:
     """Whether one dict display names both: what the branches of an `if` put together is not side by side."""
     wanted = {first.name.partition(".")[0], second.name.partition(".")[0]}
-    displays = estimator.program.module.nodes_of_class(nodes.Dict)
+    displays = estimator.call.node.root().nodes_of_class(nodes.Dict)
     return any(wanted <= {key.value for key, _ in node.items if isinstance(key, nodes.Const)} for node in displays)
 
 

@@ -1,0 +1,213 @@
+"""The programs that a module takes part in, each run once for all modules of it that are checked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from astroid import nodes
+
+from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
+from xla_lint.program.domain.steps import decide
+from xla_lint.program.domain.values import Text
+from xla_lint.program.interpreter.api_uses import api_uses
+from xla_lint.program.interpreter.entry_points import EntryPoints
+from xla_lint.program.interpreter.environment import environment_sets
+from xla_lint.program.interpreter.interpreter import Interpreter
+from xla_lint.program.interpreter.statements import run_definitions
+from xla_lint.program.library.devices import DEVICES, is_device
+from xla_lint.program.machine.internal_errors import Contained
+from xla_lint.program.project.scope import Domain
+from xla_lint.program.project.statements import drives_device, is_of_xla
+from xla_lint.program.queries import Program
+from xla_lint.program.syntax.reachable import ReachableCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable
+    from pathlib import Path
+
+    from xla_lint.program.machine.internal_errors import InternalError
+    from xla_lint.program.project.membership import Membership
+    from xla_lint.program.project.project import Project
+    from xla_lint.program.project.scope import Version
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Reached:
+    """What programs ran of a module, by line, and what they call."""
+
+    functions: set[int] = field(default_factory=set)
+    statements: set[int] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    """The dotted names of all library calls of these programs."""
+
+    def add(self, other: Reached) -> None:
+        """Add what another program ran."""
+        self.functions |= other.functions
+        self.statements |= other.statements
+        self.called |= other.called
+
+
+@dataclass(slots=True)
+class Run(Generic[T]):
+    """One program, run from its entry: the modules that took part, what was run, what was made of what happened.
+
+    What happened is itself not kept.
+    """
+
+    modules: dict[Path, nodes.Module]
+    reached: dict[nodes.Module, Reached]
+    """What was run of each module that has a file, where there are several."""
+    verdict: T
+    uses_xla: bool
+    """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
+    errors: list[InternalError]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge(Generic[T]):
+    """Who makes something of what happens in a program."""
+
+    judge: Callable[[Program, frozenset[Domain]], T]
+    """Given a program, and all that it or a module of it may take part in."""
+    key: Hashable
+    """Two judges with the same key judge alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """A module's part in one program."""
+
+    module: nodes.Module
+    """The tree of the module that was run."""
+    run: Run[T]
+    through: frozenset[Domain]
+    """What the module takes part in through the program."""
+    entry: Path | None = None
+    """The file that was run, where it is another one."""
+
+
+def analyse(
+    module: nodes.Module, project: Project, target: Version, membership: Membership, judge: Judge[T]
+) -> list[Part[T]]:
+    """Interpret the programs that a module takes part in.
+
+    These are the programs that import it, and the module itself where it belongs to an XLA program by its own imports,
+    so that what no program reaches in it is looked at as well. So is a module that no run reaches, unless all programs
+    that import it turn out to run elsewhere than on XLA.
+    """
+    path = project.file_of(module)
+    parts: list[Part[T]] = []
+    reached = Reached()
+    adopted = path is not None and project.adopts(module)
+    programs = membership.programs if adopted else ()
+    belongs = not programs or membership.is_launched or membership.commits_to_xla
+    for entry in programs:
+        known = project.membership(entry)
+        run = file_run(entry, project, target, known.as_program | membership.own, judge)
+        through = known.as_program
+        if run is not None and not (run.uses_xla or known.commits_to_xla):
+            through -= {Domain.XLA}
+        belongs |= bool(through)
+        own = run.modules.get(path) if run is not None and path is not None else None
+        if run is not None and own is not None:
+            parts.append(Part(own, run, through, entry))
+            reached.add(run.reached[own])
+    if membership.own or (belongs and not parts):
+        domains = membership.as_program | membership.domains
+        run = None
+        if path is not None and adopted and not parts and project.keeps(path):
+            run = file_run(path, project, target, domains, judge)
+        if run is None:
+            run = run_program(module, project, target, domains, judge, reached)
+        own = run.modules.get(path) if path is not None else None
+        parts.append(Part(module if own is None else own, run, membership.through))
+    return parts
+
+
+def file_run(
+    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T]
+) -> Run[T] | None:
+    """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
+
+    def run() -> Run[T] | None:
+        tree = project.tree(entry)
+        return run_program(tree, project, target, domains, judge, Reached()) if tree is not None else None
+
+    return project.kept((entry, target, domains, judge.key), run)
+
+
+def run_program(
+    entry: nodes.Module,
+    project: Project,
+    target: Version,
+    domains: frozenset[Domain],
+    judge: Judge[T],
+    reached: Reached,
+) -> Run[T]:
+    """Interpret a program from its entry module.
+
+    Functions of the entry module that others have `reached` are run only if something calls them.
+    """
+    happened = _interpreted(entry, project, target, reached)
+    stated: list[Event] = []
+    with Contained(happened.errors, entry):
+        code = ReachableCode(entry, target)
+        stated += [*api_uses(code), *environment_sets(code)]
+    alone = len(happened.modules) <= 1
+    events = [*happened.events, *stated]
+    program = Program(entry, target, events, project, alone=alone, importing=frozenset(reached.called))
+    return Run(
+        happened.modules,
+        {} if alone else ran_by_module(happened, program.called),
+        judge.judge(program, domains),
+        any(map(uses_device, happened.events)),
+        happened.errors,
+    )
+
+
+class Happened(NamedTuple):
+    """What is left of a program once it was interpreted."""
+
+    modules: dict[Path, nodes.Module]
+    events: list[Event]
+    functions: set[nodes.NodeNG]
+    """Those that were run."""
+    statements: set[nodes.NodeNG]
+    errors: list[InternalError]
+
+
+def _interpreted(entry: nodes.Module, project: Project, target: Version, reached: Reached) -> Happened:
+    path = project.file_of(entry)
+    assumed = drives_device(entry) or (path is not None and project.membership(path).is_launched)
+    machine = Interpreter(entry, project, target, assume_device=assumed)
+    machine.globals.env["__name__"] = Text("__main__", fact=True)
+    run_definitions(machine, entry.body)
+    machine.without_caller = True
+    EntryPoints(machine, reached.functions, reached.statements).run()
+    loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_table.contexts()]
+    decide(machine.loop_table.outermost)
+    modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
+    return Happened(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors)
+
+
+def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Module, Reached]:
+    """What a program ran of each of its modules; `called` names all library calls in it."""
+    lines: dict[nodes.NodeNG, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
+    for function in happened.functions:
+        lines[function.root()][0].add(int(function.lineno or 0))
+    for statement in happened.statements:
+        lines[statement.root()][1].add(int(statement.lineno or 0))
+    names = set(called)
+    return {module: Reached(*lines[module], names) for module in happened.modules.values()}
+
+
+def uses_device(event: Event) -> bool:
+    """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
+    if not isinstance(event, LibraryCall):
+        return isinstance(event, Launch)
+    kin = is_of_xla(event.name) and not event.name.startswith("torch_xla.")
+    return kin or event.name in DEVICES or any(map(is_device, (*event.args, *event.kwargs.values())))

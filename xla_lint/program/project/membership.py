@@ -1,0 +1,161 @@
+"""What each file of a project takes part in, and why: one record a file, and one place that answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from xla_lint.program.project.cycles import beginnings, gathered
+from xla_lint.program.project.scope import Domain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from xla_lint.program.project.file_summary import FileSummary
+
+MOST_STEPS = 400
+"""How many modules a search along imports visits at most."""
+MOST_PROGRAMS = 4
+"""How many programs that import a module are analysed for it at most: the nearest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What a file takes part in, and through what."""
+
+    own: frozenset[Domain] = frozenset()
+    """By its own statements."""
+    through: frozenset[Domain] = frozenset()
+    """Through other files: programs import it, a launch script runs it, or a script imports what needs torch_xla."""
+    as_program: frozenset[Domain] = frozenset()
+    """As a program that begins with it: by its own statements, and by those of all files that it imports."""
+    programs: tuple[Path, ...] = ()
+    """The programs that import it, the nearest first: of XLA or Accelerate, run as scripts or imported by none."""
+    is_script: bool = True
+    """Whether a program begins with it: only files that it imports itself import it, or it says so."""
+    is_launched: bool = False
+    """Whether a launch script of the project runs a file of its name on XLA."""
+    requires_xla: bool = False
+    """Whether it cannot be imported without torch_xla or its kin."""
+    commits_to_xla: bool = False
+    """Whether a program that begins with it is surely one of XLA, by what it says or cannot do without."""
+
+    @property
+    def domains(self) -> frozenset[Domain]:
+        """All that it takes part in; empty for a file that no rule is for."""
+        return self.own | self.through
+
+    def packed(self) -> list[Any]:
+        """The record, in a form that JSON keeps."""
+        domains = [sorted(domain.name for domain in part) for part in (self.own, self.through, self.as_program)]
+        marks = [self.is_script, self.is_launched, self.requires_xla, self.commits_to_xla]
+        return [*domains, [str(program) for program in self.programs], *marks]
+
+
+class Memberships:
+    """The records of a project's files, each made at the first time that it is asked for."""
+
+    def __init__(
+        self,
+        summaries: Mapping[Path, FileSummary],
+        imports: Mapping[Path, frozenset[Path]],
+        is_library: Callable[[Path], bool],
+    ) -> None:
+        """Take what is known of each file, which files of the project it imports, and which files are of libraries."""
+        self._summaries = summaries
+        self._imports = imports
+        self._is_library = is_library
+        self._known: dict[Path, Membership] = {}
+
+    def of(self, path: Path) -> Membership:
+        """The record of a file of the project."""
+        found = self._known.get(path)
+        if found is None:
+            found = self._known[path] = self._record(path)
+        return found
+
+    def is_shared(self, path: Path) -> bool:
+        """Whether a file is analysed for others too: programs import it, or it is a program that imports others."""
+        return bool(self.of(path).programs) or any(path in self.of(part).programs for part in self._imports[path])
+
+    def _record(self, path: Path) -> Membership:
+        stated = self._summaries[path].statements
+        programs = tuple(self._programs(path))
+        is_script, is_launched = self._is_script(path), path.name in self._launched
+        through = frozenset[Domain]().union(*map(self._as_program.__getitem__, programs))
+        needs_xla = any(self._summaries[part].statements.requires_xla for part in self._imports[path])
+        if is_launched or (is_script and needs_xla):
+            through |= {Domain.XLA}
+        return Membership(
+            stated.domains,
+            through,
+            self._as_program[path],
+            programs,
+            is_script,
+            is_launched,
+            stated.requires_xla,
+            Domain.XLA in stated.domains or Domain.XLA in self._committed[path],
+        )
+
+    def _programs(self, path: Path) -> Iterator[Path]:
+        if not self._importers.get(path) or self._is_library(path):
+            return
+        tests, found = is_test(path), 0
+        for importer in self._nearest(path):
+            if importer == path or (is_test(importer) and not tests):
+                continue
+            if self._is_script(importer) and self._as_program[importer]:
+                yield importer
+                found += 1
+                if found == MOST_PROGRAMS:
+                    return
+
+    def _nearest(self, start: Path) -> Iterator[Path]:
+        """A file and what imports it, the nearest first."""
+        seen, queue = {start}, [start]
+        for path in queue:
+            if len(seen) >= MOST_STEPS:
+                return
+            yield path
+            for importer in sorted(self._importers.get(path, set()) - seen):
+                seen.add(importer)
+                queue.append(importer)
+
+    def _is_script(self, path: Path) -> bool:
+        return path in self._beginnings or self._summaries[path].statements.names_script
+
+    @cached_property
+    def _importers(self) -> dict[Path, set[Path]]:
+        found: dict[Path, set[Path]] = defaultdict(set)
+        for path, imported in self._imports.items():
+            for target in imported - {path}:
+                found[target].add(path)
+        return found
+
+    @cached_property
+    def _beginnings(self) -> frozenset[Path]:
+        return beginnings(self._imports)
+
+    @cached_property
+    def _launched(self) -> frozenset[str]:
+        return frozenset[str]().union(*(summary.statements.launches for summary in self._summaries.values()))
+
+    @cached_property
+    def _as_program(self) -> dict[Path, frozenset[Domain]]:
+        own = {path: self._summaries[path].statements.domains for path in self._imports}
+        return gathered(self._imports, own)
+
+    @cached_property
+    def _committed(self) -> dict[Path, frozenset[Domain]]:
+        """XLA, for the files that commit to it or cannot do without one that does."""
+        xla, nothing = frozenset({Domain.XLA}), frozenset[Domain]()
+        own = {path: xla if self._summaries[path].statements.commits_to_xla else nothing for path in self._imports}
+        return gathered({path: self._summaries[path].needs for path in self._imports}, own)
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file is a test of the project."""
+    return path.name.startswith("test_") or "tests" in path.parts or "test" in path.parts
