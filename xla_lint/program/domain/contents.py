@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.objects import is_assumed, is_optimizer
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Choice,
     Instance,
     Location,
-    Mapping,
-    Sequence,
-    Stream,
     Tensor,
     Value,
     options,
 )
-from xla_lint.program.library.optimizers import is_assumed, is_optimizer
+from xla_lint.program.domain.walk import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,21 +37,12 @@ def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Location, 
         yield Location.UNKNOWN, False
     elif isinstance(value, Choice):
         yield from _together(value, depth)
-    elif isinstance(value, Sequence):
-        for item in value.items if value.items is not None else (value.element,):
-            yield from places(item, depth - 1)
-    elif isinstance(value, Mapping):
-        for entry in (*value.entries.values(), value.element):
-            yield from places(entry, depth - 1)
-    elif isinstance(value, Stream):
-        yield from places(value.element, depth - 1)
-    elif isinstance(value, Instance):
-        if value.model or is_optimizer(value):
-            assumed = is_assumed(value) and value.place is Location.DEVICE
-            yield (Location.UNKNOWN if assumed else value.place), value.certain
-        else:
-            for item in value.attributes.values():
-                yield from places(item, depth - 1)
+    elif isinstance(value, Instance) and (value.model or is_optimizer(value)):
+        assumed = is_assumed(value) and value.place is Location.DEVICE
+        yield (Location.UNKNOWN if assumed else value.place), value.certain
+    elif type(value) in EVERYTHING:
+        for part in EVERYTHING[type(value)](value):
+            yield from places(part, depth - 1)
 
 
 def _together(value: Choice, depth: int) -> Iterator[tuple[Location, bool]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base
@@ -16,9 +17,7 @@ from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.values import (
     UNKNOWN,
-    Class,
     Device,
-    Function,
     Instance,
     Loader,
     Location,

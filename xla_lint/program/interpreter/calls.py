@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
+from xla_lint.program.domain.definitions import Class, Function, Generator, Member, Method, ModuleValue
 from xla_lint.program.domain.events import CallSite, Condition, How, RankIndex
+from xla_lint.program.domain.join import element_of, join_all, per_replica
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.objects import (
     AUTOGRAD_FUNCTION,
@@ -22,6 +24,7 @@ from xla_lint.program.domain.objects import (
     is_dispatcher,
     is_enumeration,
     is_model,
+    is_optimizer,
     is_undecided,
     library_base,
     lineage,
@@ -40,18 +43,12 @@ from xla_lint.program.domain.values import (
     TEXT,
     UNKNOWN,
     Choice,
-    Class,
     Device,
-    Function,
-    Generator,
     Instance,
     Kind,
     Loader,
     Location,
     Mapping,
-    Member,
-    Method,
-    ModuleValue,
     Name,
     Number,
     Sequence,
@@ -60,16 +57,13 @@ from xla_lint.program.domain.values import (
     Text,
     Value,
     as_setting,
-    element_of,
-    join_all,
     options,
-    per_replica,
 )
 from xla_lint.program.interpreter.expressions import Expressions
 from xla_lint.program.interpreter.internal_errors import Boundary
 from xla_lint.program.interpreter.memo import Memo, rebased
 from xla_lint.program.library import call_library, call_method, enter_library, iterate_library
-from xla_lint.program.library.optimizers import gradient_of, groups_of, is_optimizer
+from xla_lint.program.library.optimizers import gradient_of, groups_of
 from xla_lint.program.machine.machine import MOST_CALLS, Arguments
 from xla_lint.program.syntax.names import canonical
 

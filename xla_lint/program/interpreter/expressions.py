@@ -11,9 +11,11 @@ from typing import Any
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Class, Function, Imported, Method
 from xla_lint.program.domain.events import Changing, Condition, DataShape, HandPadding, HostChoice, How, RankIndex
+from xla_lint.program.domain.join import element_of, join, join_all, may_alias, per_replica
 from xla_lint.program.domain.loops import Cut, Loop
-from xla_lint.program.domain.objects import differs_between_replicas, loader_of, note_loaders
+from xla_lint.program.domain.objects import differs_between_replicas, key_of, loader_of, note_loaders
 from xla_lint.program.domain.ranks import ENVIRONMENT, RANK, environment_value
 from xla_lint.program.domain.values import (
     FACT,
@@ -25,15 +27,11 @@ from xla_lint.program.domain.values import (
     TEXT,
     UNKNOWN,
     Choice,
-    Class,
-    Function,
-    Imported,
     Instance,
     Kind,
     Loader,
     Location,
     Mapping,
-    Method,
     Name,
     Number,
     Sequence,
@@ -41,15 +39,9 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    element_of,
-    join,
-    join_all,
-    key_of,
-    may_alias,
     options,
-    per_replica,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.machine.machine import Arguments, Machine, device_tensors
 from xla_lint.program.syntax.imports import is_none_constant
 from xla_lint.program.syntax.index import is_choice

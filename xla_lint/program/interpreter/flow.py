@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Class, Function, Imported, ModuleValue
 from xla_lint.program.domain.events import Condition, GradientSet, Growing, History, HostChoice, How
+from xla_lint.program.domain.heap import Changes, current
+from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.loops import Cut, Loop
-from xla_lint.program.domain.objects import note_loaders
-from xla_lint.program.domain.state import Changes, Frame, State, current, meet_all
+from xla_lint.program.domain.objects import key_of, note_loaders
+from xla_lint.program.domain.state import Frame, State, meet_all
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Choice,
-    Class,
-    Function,
-    Imported,
     Instance,
     Loader,
     Location,
     Mapping,
-    ModuleValue,
     Name,
     Number,
     Sequence,
@@ -32,14 +31,9 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    bounded,
-    element_of,
-    join,
-    join_all,
-    key_of,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import bounded, tensors_in
 from xla_lint.program.interpreter.calls import Calls
 from xla_lint.program.interpreter.expressions import OPERATORS, Slice, Truth, combine, truth_of_number
 from xla_lint.program.interpreter.internal_errors import Boundary

@@ -10,19 +10,18 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xla_lint.program.domain.definitions import Class, Function, Generator
 from xla_lint.program.domain.events import Condition
+from xla_lint.program.domain.join import element_of, told_apart_by
 from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.values import (
     MATERIALISED,
+    NO_TENSORS,
     NONE,
     TEXT,
     UNKNOWN,
     Choice,
-    Class,
-    Function,
-    Generator,
     Instance,
-    Mapping,
     Name,
     Number,
     Sequence,
@@ -30,8 +29,8 @@ from xla_lint.program.domain.values import (
     Tensor,
     Text,
     Value,
-    element_of,
 )
+from xla_lint.program.domain.walk import DATA, EVERYTHING, changed
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -116,6 +115,8 @@ class Memo:
             function.compiled,
             tuple(fingerprint(value, state) for value in bound.values()),
             machine.heap.version,
+            state.epochs & machine.heap.recorded,
+            state.materialised,
             machine.setting,
             tuple(machine.loops),
             state.course(),
@@ -153,25 +154,21 @@ class Memo:
 def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
     """What of a value can make a difference to what a function does with it."""
     if isinstance(value, Tensor):
-        pending = value.recorded_in in state.epochs and (value.root or value) not in state.materialised
-        return (
-            value.place, pending, value.kind, value.grad, value.unstructured, value.certain, value.length, value.sites,
-            value.clip, value.undecided, value.origins, value.collective, value.shared, value.parts,
-        )  # fmt: skip
+        return value.is_pending(state.epochs, state.materialised), *told_apart_by(value)
     if depth == 0:
-        return type(value)
+        return value
     if isinstance(value, Sequence):
         if value.items is not None and len(value.items) <= MOST_ITEMS:
             return (None if value.frozen else value, tuple(fingerprint(i, state, depth - 1) for i in value.items))
-        return (None if value.frozen else value, fingerprint(element_of(value), state, depth - 1))
+        return (value, fingerprint(element_of(value), state, depth - 1))
     if isinstance(value, Choice):
         return (Choice, value.ranked, tuple(fingerprint(option, state, depth - 1) for option in value.options))
     if isinstance(value, Stream):
-        inner = (*value.pieces, *(() if value.source is None else (value.source,)), value.element)
-        return (Stream, value.counted, tuple(fingerprint(piece, state, depth - 1) for piece in inner))
+        inner = tuple(fingerprint(part, state, depth - 1) for part in EVERYTHING[Stream](value))
+        return (Stream, value.counted, len(value.pieces), value.source is None, value.stop is None, inner)
     if isinstance(value, Function):
         given = tuple(fingerprint(item, state, depth - 1) for item in (*value.leading, *value.defaults.values()))
-        return (value.node, value.frame, value.receiver, given)
+        return (value.node, value.frame, value.receiver, value.compiled, tuple(value.defaults), given)
     return value
 
 
@@ -199,30 +196,20 @@ def widened(value: Value) -> Value:
 
 
 def movable(value: Value, depth: int = DEEPEST) -> bool:
-    """Whether a value can be given out again in another segment: it holds no object that a call made anew."""
-    if isinstance(value, (Choice, Sequence, Mapping)):
-        if isinstance(value, Choice):
-            parts: list[Value] = list(value.options)
-        elif isinstance(value, Sequence):
-            parts = value.items if value.items is not None else [value.element]
-        else:
-            parts = [*value.entries.values(), *(() if value.element is None else (value.element,))]
-        return depth > 0 and all(movable(part, depth - 1) for part in parts)
-    return not isinstance(value, (Instance, Generator))
+    """Whether a value can be given out again in another graph epoch: it holds no object that a call made anew."""
+    inside = DATA.get(type(value))
+    if inside is None:
+        return not isinstance(value, (Instance, Generator))
+    return depth > 0 and all(movable(part, depth - 1) for part in inside(value))
 
 
 def rebased(value: Value, moved: dict[int, int]) -> Value:
-    """A value whose pending tensors were born in the segment that is open now; `movable` bounds its depth."""
-    if isinstance(value, Tensor):
-        recorded_in = moved.get(value.recorded_in, MATERIALISED)
-        return value if recorded_in == value.recorded_in else value.like(recorded_in=recorded_in)
-    if isinstance(value, Choice):
-        return Choice(tuple(rebased(option, moved) for option in value.options), value.ranked)
-    if isinstance(value, Sequence):
-        items = None if value.items is None else [rebased(item, moved) for item in value.items]
-        return Sequence(items, rebased(value.element, moved), value.frozen)
-    if isinstance(value, Mapping):
-        entries = {key: rebased(item, moved) for key, item in value.entries.items()}
-        element = None if value.element is None else rebased(value.element, moved)
-        return Mapping(entries, element, value.factory)
-    return value
+    """A value whose pending tensors were recorded in the graph epoch that is open now."""
+
+    def renewed(part: Value) -> Value:
+        if not isinstance(part, Tensor):
+            return part
+        recorded_in = moved.get(part.recorded_in, MATERIALISED)
+        return part if recorded_in == part.recorded_in else part.like(recorded_in=recorded_in, roots=NO_TENSORS)
+
+    return changed(value, renewed)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How, SplitPrepare
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.objects import is_optimizer, is_schedule
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     NONE,
@@ -24,11 +26,10 @@ from xla_lint.program.domain.values import (
     Sequence,
     Tensor,
     Value,
-    join_all,
 )
 from xla_lint.program.library.data import wrap
-from xla_lint.program.library.networks import models_of, place_model
-from xla_lint.program.library.optimizers import clip, reduce
+from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.optimizers import clip, models_of, reduce
 from xla_lint.program.library.registry import function, objects
 
 if TYPE_CHECKING:
@@ -145,11 +146,11 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
         if placed:
             place_model(machine, value, Location.DEVICE, certain=False)
         return value
-    if isinstance(value, Instance) and value.library.startswith("torch.optim."):
-        if placed and "lr_scheduler" not in value.library:
+    if is_optimizer(value) or is_schedule(value):
+        if placed and is_optimizer(value):
             machine.heap.assign(value, "place", Location.DEVICE)
         wrapper = Instance(None, value.library, value.attributes, value.place, node=value.node, prepared=True)
-        if "lr_scheduler" not in value.library:
+        if is_optimizer(value):
             before = owner.attributes.get(OPTIMIZERS)
             items = before.items or [] if isinstance(before, Sequence) else []
             machine.heap.put(owner.attributes, OPTIMIZERS, Sequence([*items, value], UNKNOWN, True))
@@ -160,22 +161,17 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
 def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> None:
     """Report an optimizer and its model that are prepared apart, where the optimizer has the parameters of before."""
     models = {v for v in arguments.positional if isinstance(v, Instance) and v.model}
-    optimizers = [v for v in arguments.positional if isinstance(v, Instance) and is_optimizer(v)]
+    optimizers = [v for v in arguments.positional if is_optimizer(v)]
     earlier = owner.attributes.get(OPTIMIZERS)
     for optimizer in optimizers:
-        origins = models_of(optimizer.attributes.get("params", UNKNOWN))
+        origins = models_of(optimizer.attributes.get("params"))
         if origins and optimizer.place is not Location.DEVICE and all(is_prepared(origin) for origin in origins):
             machine.emit(SplitPrepare(arguments.node, machine.context, optimizer))
     for other in (earlier.items or []) if isinstance(earlier, Sequence) else []:
         if isinstance(other, Instance) and other not in optimizers:
-            origins = models_of(other.attributes.get("params", UNKNOWN))
+            origins = models_of(other.attributes.get("params"))
             if any(origin in models and origin.place is not Location.DEVICE for origin in origins):
                 machine.emit(SplitPrepare(arguments.node, machine.context, other))
-
-
-def is_optimizer(value: Instance) -> bool:
-    """True for an optimizer of torch, not for a schedule."""
-    return value.library.startswith("torch.optim.") and "lr_scheduler" not in value.library
 
 
 def is_prepared(model: Instance) -> bool:

@@ -5,19 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Class, Function, GradientHook
 from xla_lint.program.domain.objects import AUTOGRAD_FUNCTION, library_base
-from xla_lint.program.domain.values import (
-    NONE,
-    UNKNOWN,
-    Class,
-    Function,
-    GradientHook,
-    Instance,
-    Location,
-    Sequence,
-    Tensor,
-    Value,
-)
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Location, Sequence, Tensor, Value
 from xla_lint.program.library.registry import methods_of, objects
 from xla_lint.program.machine.machine import CONSTRUCTORS, MODULE, Arguments, device_tensors
 

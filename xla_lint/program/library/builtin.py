@@ -6,8 +6,10 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Class, Function, Generator
 from xla_lint.program.domain.events import How
-from xla_lint.program.domain.objects import Super, differs_between_replicas, loader_of
+from xla_lint.program.domain.join import element_of, join, join_all
+from xla_lint.program.domain.objects import Super, differs_between_replicas, key_of, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     DEVICE_TYPES,
@@ -16,10 +18,7 @@ from xla_lint.program.domain.values import (
     NUMBER,
     TEXT,
     UNKNOWN,
-    Class,
     Device,
-    Function,
-    Generator,
     Instance,
     Loader,
     Location,
@@ -32,13 +31,9 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    bounded,
-    element_of,
-    join,
-    join_all,
-    key_of,
     options,
 )
+from xla_lint.program.domain.walk import bounded
 from xla_lint.program.library.registry import function, methods_of
 from xla_lint.program.machine.machine import Arguments, device_tensors
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.objects import library_base
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Function, Instance, Loader, Location, Tensor, Value
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Loader, Location, Tensor, Value
 
 
 def batch() -> Value:

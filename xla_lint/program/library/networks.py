@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How, Transfer
+from xla_lint.program.domain.objects import is_assumed
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
     NUMBER,
     UNKNOWN,
     Device,
-    Function,
     Instance,
     Kind,
     Location,
@@ -26,15 +27,15 @@ from xla_lint.program.domain.values import (
     Text,
     Value,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.optimizers import (
     DEPTH,
     STEP_HOOKS,
     add_step_hook,
     clip,
     inside,
-    is_assumed,
+    models_of,
     move_parameters,
     parameter_of,
     parameters_in,
@@ -270,20 +271,6 @@ def model_method(machine: Machine, receiver: Value, name: str, arguments: Argume
     return None
 
 
-def models_of(parameters: Value) -> set[Instance]:
-    """The models whose parameters an optimizer was given."""
-    if isinstance(parameters, Tensor):
-        return {parameters.owner} if parameters.owner is not None else set()
-    inner: list[Value] = []
-    if isinstance(parameters, Stream):
-        inner = [parameters.element, *parameters.pieces, *([parameters.source] if parameters.source else [])]
-    elif isinstance(parameters, Sequence):
-        inner = [parameters.element] if parameters.items is None else parameters.items
-    elif isinstance(parameters, Mapping):
-        inner = [*parameters.entries.values(), *([parameters.element] if parameters.element else [])]
-    return {model for value in inner for model in models_of(value)}
-
-
 def place_model(machine: Machine, model: Instance, place: Location, certain: bool = True, depth: int = DEPTH) -> None:
     """Move a model and the models inside it."""
     machine.heap.assign(model, "place", place)
@@ -404,7 +391,7 @@ def optimizer_method(machine: Machine, receiver: Value, name: str, arguments: Ar
 
 def optimizer_place(optimizer: Instance) -> Location:
     """Where the parameters that an optimizer updates live now."""
-    places = {model.place for model in models_of(optimizer.attributes.get("params", UNKNOWN))}
+    places = {model.place for model in models_of(optimizer.attributes.get("params"))}
     if Location.DEVICE in places or not places:
         return Location.DEVICE if Location.DEVICE in places else optimizer.place
     return Location.HOST if places == {Location.HOST} else optimizer.place

@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.objects import is_assumed, is_optimizer
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     UNKNOWN,
@@ -20,16 +22,15 @@ from xla_lint.program.domain.values import (
     Move,
     Origin,
     Sequence,
-    Stream,
     Tensor,
     Value,
-    join_all,
     options,
 )
+from xla_lint.program.domain.walk import DATA, ITERABLES, found_in
 from xla_lint.program.machine.machine import CONSTRUCTORS, Arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from astroid import nodes
 
@@ -39,16 +40,6 @@ STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
 """The methods of an optimizer that register functions to run before and after each step."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
-
-
-def is_optimizer(value: Value) -> bool:
-    """Whether a value is an optimizer; schedules and averaged models are none."""
-    if not isinstance(value, Instance) or value.model:
-        return False
-    library = value.library
-    return library.startswith(("torch.optim.", "torch_xla.amp.syncfree.")) and not library.startswith(
-        ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
-    )
 
 
 # Parameters.
@@ -73,8 +64,8 @@ def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
 
 def parameter_of(machine: Machine, model: Instance) -> Tensor:
     """Any parameter of a model."""
-    origins = frozenset(Origin(part, len(part.moves), machine.entry) for part in parts_of(model))
-    return Tensor(model.place, certain=model.certain, owner=model, origins=origins)
+    origins = frozenset(Origin(model, part, len(part.moves), machine.entry) for part in parts_of(model))
+    return Tensor(model.place, certain=model.certain, origins=origins)
 
 
 def gradient_of(parameter: Tensor) -> frozenset[Origin]:
@@ -82,27 +73,19 @@ def gradient_of(parameter: Tensor) -> frozenset[Origin]:
     return frozenset(replace(origin, gradient=True) for origin in parameter.origins)
 
 
-def parameters_in(value: Value | None, depth: int = DEPTH) -> Iterator[Tensor]:
+def parameters_in(value: Value | None) -> Iterable[Tensor]:
     """The tensors that an optimizer gets: parameters, their names with them, or groups of them."""
-    if value is None or depth == 0:
-        return
-    for option in options(value):
-        if isinstance(option, Tensor):
-            yield option
-        elif isinstance(option, Sequence):
-            for item in option.items if option.items is not None else (option.element,):
-                yield from parameters_in(item, depth - 1)
-        elif isinstance(option, Mapping):
-            for entry in (*option.entries.values(), option.element):
-                yield from parameters_in(entry, depth - 1)
-        elif isinstance(option, Stream):
-            for inner in (option.element, option.source, *option.pieces):
-                yield from parameters_in(inner, depth - 1)
+    return found_in(value, Tensor, ITERABLES, DEPTH) if value is not None else ()
 
 
 def origins_of(value: Value | None) -> frozenset[Origin]:
-    """The models that parameters come from."""
+    """Where parameters come from."""
     return frozenset(origin for tensor in parameters_in(value) for origin in tensor.origins)
+
+
+def models_of(parameters: Value | None) -> set[Instance]:
+    """The models whose parameters an optimizer was given."""
+    return {origin.asked for origin in origins_of(parameters)}
 
 
 def move_parameters(machine: Machine, model: Instance, place: Location, node: nodes.NodeNG) -> None:
@@ -124,11 +107,6 @@ def replaces(model: Instance, place: Location) -> bool:
     return place is Location.HOST and model.place is Location.DEVICE
 
 
-def is_assumed(model: Instance) -> bool:
-    """Whether a model, whose construction is not in sight, is only assumed to be on the device."""
-    return model.node is None and not model.certain and not model.moves
-
-
 def groups_of(optimizer: Instance) -> Value:
     """An optimizer's groups of parameters."""
     parameters = join_all(parameters_in(optimizer.attributes.get("params")))
@@ -141,7 +119,7 @@ def groups_of(optimizer: Instance) -> Value:
 def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
     """An optimizer, or one of several, takes its step."""
     for option in options(optimizer):
-        if isinstance(option, Instance) and is_optimizer(option):
+        if is_optimizer(option):
             before, after = STEP_HOOKS
             given = Arguments(node, [option, Sequence([], frozen=True), Mapping({})])
             for hook in step_hooks(option, before):
@@ -165,24 +143,18 @@ def step_hooks(optimizer: Instance, name: str) -> list[Value]:
     return held.items or [] if isinstance(held, Sequence) else []
 
 
-def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
+def report_outdated(machine: Machine, value: Value) -> None:
     """Report the optimizers in a value that hold parameters which their model no longer has."""
-    for option in options(value):
-        if isinstance(option, Sequence) and depth:
-            for item in option.items if option.items is not None else (option.element,):
-                report_outdated(machine, item, depth - 1)
-        elif isinstance(option, Mapping) and depth:
-            for item in option.entries.values():
-                report_outdated(machine, item, depth - 1)
-        elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
+    for optimizer in found_in(value, Instance, DATA):
+        if is_optimizer(optimizer) and optimizer.node is not None:
             moves = {
                 (origin.model.node is not None and origin.model.certain, -move.line)
-                for origin in origins_of(option.attributes.get("params"))
+                for origin in origins_of(optimizer.attributes.get("params"))
                 if (move := outdating(machine, origin)) is not None
             }
             if moves:
                 certain, line = max(moves)
-                machine.emit(Outdated(option.node, machine.context, -line, certain))
+                machine.emit(Outdated(optimizer.node, machine.context, -line, certain))
 
 
 def outdating(machine: Machine, origin: Origin) -> Move | None:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from xla_lint.knowledge.runtime_calls import initialises
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Backward, LibraryCall
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Device,
-    Function,
     Instance,
     Location,
     Name,

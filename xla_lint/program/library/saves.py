@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.contents import place_in
 from xla_lint.program.domain.events import Save
-from xla_lint.program.domain.values import NONE, UNKNOWN, Value, tensors_in
+from xla_lint.program.domain.values import NONE, UNKNOWN, Value
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.machine import source_of
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Class, Function, Method
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH
 from xla_lint.program.domain.values import (
     NONE,
@@ -13,12 +15,9 @@ from xla_lint.program.domain.values import (
     TEXT,
     UNKNOWN,
     Choice,
-    Class,
-    Function,
     Instance,
     Logger,
     Mapping,
-    Method,
     Name,
     Number,
     Sequence,
@@ -27,7 +26,6 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    choose,
 )
 from xla_lint.program.library.builtin import DATA
 from xla_lint.program.library.registry import function, methods_of, objects

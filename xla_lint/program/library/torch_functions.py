@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.values import (
     NONE,
@@ -14,7 +15,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
     Device,
-    Function,
     Instance,
     Kind,
     Location,
@@ -26,8 +26,8 @@ from xla_lint.program.domain.values import (
     Trait,
     Value,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.registry import function, objects, place_named
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine.machine import Arguments, device_tensors, source_of

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function, Method
 from xla_lint.program.domain.events import Condition, How, Launch, Read, StepClosure
 from xla_lint.program.domain.objects import bound_to
 from xla_lint.program.domain.ranks import RANK
@@ -15,10 +16,8 @@ from xla_lint.program.domain.values import (
     NUMBER,
     UNKNOWN,
     Device,
-    Function,
     Instance,
     Location,
-    Method,
     Number,
     Sequence,
     Tensor,

@@ -22,8 +22,9 @@ from xla_lint.program.domain.events import (
     Read,
     SplitStep,
 )
+from xla_lint.program.domain.heap import Heap
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
-from xla_lint.program.domain.state import Frame, Gradients, Heap, Phase, State
+from xla_lint.program.domain.state import Frame, Gradients, Phase, State
 from xla_lint.program.domain.values import (
     FETCHED,
     MATERIALISED,
@@ -34,8 +35,8 @@ from xla_lint.program.domain.values import (
     Logger,
     Tensor,
     Value,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
 from xla_lint.program.syntax.uses import Uses
@@ -43,7 +44,8 @@ from xla_lint.program.syntax.uses import Uses
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xla_lint.program.domain.values import Class, Function, GradientHook, Instance, Sequence
+    from xla_lint.program.domain.definitions import Class, Function, GradientHook
+    from xla_lint.program.domain.values import Instance, Sequence
     from xla_lint.program.interpreter.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
 
@@ -363,7 +365,7 @@ class Machine(ABC):
 
     def is_pending(self, tensor: Tensor) -> bool:
         """Whether reading a tensor here executes a graph, on some path."""
-        return tensor.recorded_in in self.here.epochs and (tensor.root or tensor) not in self.here.materialised
+        return tensor.is_pending(self.here.epochs, self.here.materialised)
 
     # Events that change the state.
 
@@ -402,7 +404,7 @@ class Machine(ABC):
                 )
             )
             if materialises and logger is None and pending:
-                self.here.materialised |= {tensor.root or tensor}
+                self.here.materialised |= tensor.memory if len(tensor.memory) == 1 else {tensor}
             if how is not How.FORMAT:
                 break
         return found

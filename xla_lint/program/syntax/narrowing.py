@@ -7,7 +7,8 @@ from typing import Any
 
 from astroid import nodes
 
-from xla_lint.program.domain.values import NONE, UNKNOWN, Tensor, Value, join_all, options
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.values import NONE, UNKNOWN, Tensor, Value, options
 from xla_lint.program.syntax.index import last_name
 
 SCALARS = frozenset("int float bool str bytes complex generic number integer floating".split())

@@ -9,7 +9,7 @@ from xla_lint.program.domain.events import Condition, Forward, LibraryCall, Loop
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
 from xla_lint.program.domain.values import Instance, Location, options
-from xla_lint.program.library.networks import models_of
+from xla_lint.program.library.optimizers import models_of
 from xla_lint.program.project.scope import Domain
 from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
 from xla_lint.rules.base import Rule, Severity

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Function, Instance, Sequence
+from xla_lint.program.domain.values import Instance, Sequence
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options, tensors_in
-from xla_lint.program.library.optimizers import is_optimizer
+from xla_lint.program.domain.objects import is_optimizer
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, lines
