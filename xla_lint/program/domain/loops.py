@@ -14,7 +14,8 @@ from xla_lint.program.domain.walk import EVERYTHING, SOURCES, found_in
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.domain.values import Loader, Part, Value
+    from xla_lint.program.domain.loaders import Loader
+    from xla_lint.program.domain.values import Part, Value
 
 SHORT = 8
 """A loop of at most so many turns may well be meant to be one graph."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.definitions import Class, Function, Member
 from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
     UNKNOWN,
     Instance,
-    Loader,
     Move,
     Name,
     Number,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.join import join, per_replica
 from xla_lint.program.domain.loops import Cut
-from xla_lint.program.domain.values import Tensor, Value
+from xla_lint.program.domain.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.definitions import Class, Function
     from xla_lint.program.domain.events import Constraint
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Device
+    from xla_lint.program.domain.values import Device, Memories
     from xla_lint.program.syntax.index import Index
 
 Environment = dict[str, Value]
@@ -72,8 +72,8 @@ class State:
     """The graph segments that may be open here: what was recorded in one of them is pending."""
     cut: Cut = Cut.NEVER
     """Whether the innermost loop's iteration has passed a barrier."""
-    materialised: frozenset[Tensor] = frozenset()
-    """Tensors of an open segment whose value was fetched in a way that materialises them."""
+    materialised: Memories = frozenset()
+    """What was recorded in an open epoch and fetched in a way that materialises it."""
     grad: bool = True
     """False under `no_grad`."""
     phase: Phase | None = None

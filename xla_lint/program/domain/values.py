@@ -124,6 +124,8 @@ NO_SITES: frozenset[Any] = frozenset()
 NO_ORIGINS: frozenset[Origin] = frozenset()
 NO_PARTS: frozenset[Part] = frozenset()
 NO_TENSORS: frozenset[Tensor] = frozenset()
+Memories = frozenset[frozenset["Tensor"]]
+"""What was fetched: for each value, the tensors that it may have been (`Tensor.memory`)."""
 
 
 def shared_traits(a: frozenset[Trait], b: frozenset[Trait]) -> frozenset[Trait]:
@@ -245,11 +247,12 @@ class Tensor(Value):
         """The tensors that it may be, or share memory with."""
         return self.roots or frozenset((self,))
 
-    def is_pending(self, epochs: frozenset[int], materialised: frozenset[Tensor]) -> bool:
+    def is_pending(self, epochs: frozenset[int], materialised: Memories) -> bool:
         """Whether reading it executes a graph, on some path, where these graph epochs are open."""
-        if self.recorded_in not in epochs or self in materialised:
-            return False
-        return not (self.roots and self.roots <= materialised)
+        if self.recorded_in not in epochs or not materialised:
+            return self.recorded_in in epochs
+        memory = self.memory
+        return memory not in materialised and not all(frozenset((one,)) in materialised for one in memory)
 
 
 _all_of_tensor = attrgetter(*Tensor.FIELDS)
@@ -339,49 +342,6 @@ class Origin:
     """The entry point of the program (`Machine.entry`) from which it was asked for."""
     gradient: bool = False
     """True for the parameter's gradient."""
-
-
-@dataclass(slots=True, eq=False)
-class Logger(Value):
-    """A `logging.Logger`; `level` is what `setLevel` gave it, 0 where it inherits the root's."""
-
-    level: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class Loader(Value):
-    """A `DataLoader`, or what stands for one."""
-
-    node: nodes.NodeNG | None
-    element: Value
-    wrapped: bool = False
-    """True behind `MpDeviceLoader` or its kin: `next()` is a barrier and yields device tensors."""
-    batch_size: Value | None = None
-    drop_last: Value | None = None
-    rows: int | None = None
-    endless: bool = False
-    dataset: Value = UNKNOWN
-    sampler: Value | None = None
-    shuffle: Value | None = None
-    workers: Value | None = None
-    unpacked: bool = False
-    """True where `*args` or `**kwargs` may bring further arguments."""
-    single: bool = False
-    """True for what walks a `ParallelLoader`, which can be done once."""
-    made: tuple[Loop, ...] = ()
-    """The loops around its construction."""
-    prepared: bool = False
-    """True for what `Accelerator.prepare` returned."""
-    inner: Loader | None = None
-    fed: bool = False
-    """True where a device loader wraps it: it feeds the device, whether the loop is in sight or not."""
-    loops: list[Loop] = field(default_factory=list)
-    """The loops that iterate it."""
-
-    @property
-    def host(self) -> Loader:
-        """The `DataLoader` itself, under every wrapper."""
-        return self.inner.host if self.inner else self
 
 
 @dataclass(slots=True, eq=False)

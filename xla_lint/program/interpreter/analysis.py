@@ -11,6 +11,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base
 from xla_lint.program.domain.ranks import RANK
@@ -19,7 +20,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Device,
     Instance,
-    Loader,
     Location,
     Mapping,
     Tensor,

@@ -13,6 +13,7 @@ from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
 from xla_lint.program.domain.definitions import Class, Function, Generator, Member, Method, ModuleValue
 from xla_lint.program.domain.events import CallSite, Condition, How, RankIndex
 from xla_lint.program.domain.join import element_of, join_all, per_replica
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.objects import (
     AUTOGRAD_FUNCTION,
@@ -46,7 +47,6 @@ from xla_lint.program.domain.values import (
     Device,
     Instance,
     Kind,
-    Loader,
     Location,
     Mapping,
     Name,

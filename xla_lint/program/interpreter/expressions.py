@@ -14,6 +14,7 @@ from astroid import nodes
 from xla_lint.program.domain.definitions import Class, Function, Imported, Method
 from xla_lint.program.domain.events import Changing, Condition, DataShape, HandPadding, HostChoice, How, RankIndex
 from xla_lint.program.domain.join import element_of, join, join_all, may_alias, per_replica
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Cut, Loop
 from xla_lint.program.domain.objects import differs_between_replicas, key_of, loader_of, note_loaders
 from xla_lint.program.domain.ranks import ENVIRONMENT, RANK, environment_value
@@ -29,7 +30,6 @@ from xla_lint.program.domain.values import (
     Choice,
     Instance,
     Kind,
-    Loader,
     Location,
     Mapping,
     Name,

@@ -12,6 +12,7 @@ from xla_lint.program.domain.definitions import Class, Function, Imported, Modul
 from xla_lint.program.domain.events import Condition, GradientSet, Growing, History, HostChoice, How
 from xla_lint.program.domain.heap import Changes, current
 from xla_lint.program.domain.join import element_of, join, join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Cut, Loop
 from xla_lint.program.domain.objects import key_of, note_loaders
 from xla_lint.program.domain.state import Frame, State, meet_all
@@ -20,7 +21,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
     Instance,
-    Loader,
     Location,
     Mapping,
     Name,

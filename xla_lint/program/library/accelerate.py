@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How, SplitPrepare
 from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import is_optimizer, is_schedule
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -20,7 +21,6 @@ from xla_lint.program.domain.values import (
     Choice,
     Device,
     Instance,
-    Loader,
     Location,
     Number,
     Sequence,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.definitions import Class, Function, Generator
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join, join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import Super, differs_between_replicas, key_of, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -20,7 +21,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Device,
     Instance,
-    Loader,
     Location,
     Mapping,
     Name,

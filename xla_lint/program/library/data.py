@@ -10,6 +10,7 @@ from xla_lint.knowledge.datasets import ROWS
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LoaderBuilt
 from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import bound_to
 from xla_lint.program.domain.values import (
     MATERIALISED,
@@ -19,7 +20,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
     Instance,
-    Loader,
     Location,
     Number,
     Part,

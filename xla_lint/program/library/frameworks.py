@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.ranks import QUESTIONS, RANK
 from xla_lint.program.domain.values import (
     NONE,
@@ -13,7 +14,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Instance,
     Kind,
-    Loader,
     Location,
     Mapping,
     Number,

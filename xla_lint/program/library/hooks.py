@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xla_lint.program.domain.definitions import Function
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import library_base
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Loader, Location, Tensor, Value
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Tensor, Value
 
 
 def batch() -> Value:

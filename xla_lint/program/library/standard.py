@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.definitions import Class, Function, Method
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import choose
+from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH
 from xla_lint.program.domain.values import (
     NONE,
@@ -16,7 +17,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
     Instance,
-    Logger,
     Mapping,
     Name,
     Number,

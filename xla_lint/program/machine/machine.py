@@ -23,6 +23,7 @@ from xla_lint.program.domain.events import (
     SplitStep,
 )
 from xla_lint.program.domain.heap import Heap
+from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.domain.state import Frame, Gradients, Phase, State
 from xla_lint.program.domain.values import (
@@ -32,7 +33,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Device,
     Location,
-    Logger,
     Tensor,
     Value,
 )
@@ -404,7 +404,7 @@ class Machine(ABC):
                 )
             )
             if materialises and logger is None and pending:
-                self.here.materialised |= tensor.memory if len(tensor.memory) == 1 else {tensor}
+                self.here.materialised |= {tensor.memory}
             if how is not How.FORMAT:
                 break
         return found

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Instance, Loader
+from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.values import Instance
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.syntax.index import index_of
 from xla_lint.program.syntax.uses import Use
