@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.definitions import Class, Function, Member
-from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.join import choose, join_all, may_alias
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
+    NO_TENSOR,
     UNKNOWN,
     Instance,
+    Location,
     Move,
     Name,
     Number,
@@ -116,6 +118,28 @@ def is_model(cls: Class) -> bool:
         if isinstance(base, Class) and is_model(base):
             return True
     return False
+
+
+def is_drawn(value: Value) -> bool:
+    """Whether a value is a tensor that holds a random number drawn on the host."""
+    return isinstance(value, Tensor) and value.drawn and value.place is Location.HOST
+
+
+def without_assumed(value: Value) -> Value:
+    """A value without what is only assumed to be a tensor where it may be a text; without any where a test was made."""
+    found = options(value)
+    tested = NO_TENSOR in found
+    if not tested and not any(isinstance(option, Text) for option in found):
+        return value
+    return choose(o for o in found if not isinstance(o, Tensor) or (o.certain and not tested))
+
+
+def any_of(values: list[Value]) -> Value:
+    """What a key that is not known gives: where there are texts as well, it is only assumed to name a tensor."""
+    value = may_alias(values)
+    if not any(isinstance(option, Text) for option in options(value)):
+        return value
+    return choose(o.like(certain=False) if isinstance(o, Tensor) else o for o in options(value))
 
 
 def loader_of(value: Value) -> Loader | None:

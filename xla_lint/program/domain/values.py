@@ -195,7 +195,7 @@ class Tensor(Value):
     made: Loop | None = None
     """For a host tensor computed from numbers alone: the innermost loop in which that happens."""
     drawn: bool = False
-    """True for random numbers drawn on the host."""
+    """True for a random number drawn on the host, and what is computed from such numbers alone."""
     parts: frozenset[Part] = NO_PARTS
     """For a host tensor: the parts of a loader's batch that it is computed from, and `FETCHED`."""
     undecided: bool = False

@@ -31,6 +31,7 @@ from xla_lint.program.domain.objects import (
     lineage,
     model_on_device,
     resolved,
+    without_assumed,
 )
 from xla_lint.program.domain.ranks import attribute_of, limits_to_one
 from xla_lint.program.domain.state import Frame, State, meet_all
@@ -444,10 +445,11 @@ class Calls(Expressions):
     ) -> bool:
         """Let the host ask for a value. An object of the project is formatted as its own method says.
 
-        What may be a text is no tensor where nothing is asked for that only tensors have.
+        What is only assumed to be a tensor is none where it may as well be a text, and nothing is asked for that only
+        tensors have; nor is what a test told from one.
         """
-        if how in (How.FORMAT, How.BRANCH) and any(isinstance(option, Text) for option in options(value)):
-            return False
+        if how in (How.FORMAT, How.BRANCH):
+            value = without_assumed(value)
         if how is not How.FORMAT:
             return super().read(node, subject, value, how, spelled, **more)
         found = False

@@ -16,10 +16,11 @@ from xla_lint.program.domain.events import Changing, Condition, DataShape, HandP
 from xla_lint.program.domain.join import element_of, join, join_all, may_alias, per_replica
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Cut, Loop
-from xla_lint.program.domain.objects import differs_between_replicas, key_of, loader_of, note_loaders
+from xla_lint.program.domain.objects import any_of, differs_between_replicas, is_drawn, key_of, loader_of, note_loaders
 from xla_lint.program.domain.ranks import ENVIRONMENT, RANK, environment_value
 from xla_lint.program.domain.values import (
     FACT,
+    NO_TENSOR,
     NO_TRAITS,
     NONE,
     NUMBER,
@@ -469,6 +470,8 @@ class Expressions(Machine):
                     differs |= not option.shared
             if differs:
                 return Truth(None, {Condition.DATA}, {Condition.DATA})
+            if is_drawn(value):
+                return Truth(None, {Condition.RANDOM}, {Condition.RANDOM})
             if isinstance(value, Choice) and value.ranked:
                 return Truth(None, {Condition.RANK}, {Condition.RANK})
             numbers = [option for option in options(value) if isinstance(option, Number)]
@@ -514,7 +517,7 @@ class Expressions(Machine):
             self.state = before.fork()
             self.assume(conditions)
             self.narrow(index)
-            results.append(TEXT if is_no_tensor(branch, index) else self.evaluate(branch))
+            results.append(NO_TENSOR if is_no_tensor(branch, index) else self.evaluate(branch))
             before.merge_course(self.here)
         before.path_condition = path_condition
         self.state = before
@@ -673,8 +676,8 @@ class Expressions(Machine):
             return made
         if value.element is not None:
             entries = list(value.entries.values()) if value.factory is not None else []
-            return may_alias([*entries, value.element])
-        return may_alias(list(value.entries.values())) if value.entries and key is None else UNKNOWN
+            return any_of([*entries, value.element])
+        return any_of(list(value.entries.values())) if value.entries and key is None else UNKNOWN
 
     def _dict(self, node: nodes.Dict) -> Value:
         entries: dict[str, Value] = {}
@@ -1073,7 +1076,9 @@ def is_setting(node: nodes.NodeNG, value: Value) -> bool:
         return False
     if isinstance(value, Number):
         return not value.loops and not value.traits
-    return all(option is UNKNOWN or isinstance(option, (Text, Number, Name, Method)) for option in options(value))
+    return all(
+        option in (UNKNOWN, NO_TENSOR) or isinstance(option, (Text, Number, Name, Method)) for option in options(value)
+    )
 
 
 def is_none(value: Value) -> bool | None:

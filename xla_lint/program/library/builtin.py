@@ -10,7 +10,7 @@ from xla_lint.program.domain.definitions import Class, Function, Generator
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.loaders import Loader
-from xla_lint.program.domain.objects import Super, differs_between_replicas, key_of, loader_of
+from xla_lint.program.domain.objects import Super, differs_between_replicas, is_drawn, key_of, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     DEVICE_TYPES,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 LARGEST = sys.maxsize // 2
 """What the bounds of a `range` may be at most to be counted."""
+RANDOM = Number(traits=frozenset({Trait.RANDOM}))
 DATA = Number(traits=frozenset({Trait.DATA}))
 KINDS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
 """Types that are told apart for sure."""
@@ -51,6 +52,11 @@ def data_number(machine: Machine, value: Value) -> Number:
     """A number read from the device here: inside loops it may be another one in each turn."""
     shared = all(isinstance(o, Tensor) and o.shared for o in options(value))
     return Number(None, frozenset(machine.loops), NUMBER.traits if shared else DATA.traits)
+
+
+def drawn(machine: Machine) -> Number:
+    """A number drawn here: inside loops it is another one in each turn."""
+    return Number(None, frozenset(machine.loops), RANDOM.traits)
 
 
 @function("builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.round")
@@ -64,6 +70,8 @@ def convert(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return machine.derived(arguments.node, [value])
     if machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{spelled}()"):
         return data_number(machine, value)
+    if is_drawn(value):
+        return drawn(machine)
     if isinstance(value, Number):
         if spelled == "int" and value.const is not None and math.isfinite(value.const):
             return Number(int(value.const), value.loops, value.traits)

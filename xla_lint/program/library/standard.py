@@ -27,7 +27,7 @@ from xla_lint.program.domain.values import (
     Trait,
     Value,
 )
-from xla_lint.program.library.builtin import DATA
+from xla_lint.program.library.builtin import DATA, drawn
 from xla_lint.program.library.registry import function, methods_of, objects
 from xla_lint.program.machine.machine import Arguments
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.machine.machine import Machine
 
-RANDOM = Number(traits=frozenset({Trait.RANDOM}))
 CLOCK = Number(traits=frozenset({Trait.CLOCK}))
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50, "fatal": 50}
 LEVEL_NAMES = {"NOTSET": 0, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40, "CRITICAL": 50}
@@ -70,11 +69,6 @@ def draw(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if last in ("Random", "SystemRandom", "default_rng", "RandomState", "Generator"):
         return Instance(None, "random.Random")
     return drawn(machine) if last in DRAWS else UNKNOWN
-
-
-def drawn(machine: Machine) -> Number:
-    """A number drawn here: inside loops it is another one in each turn."""
-    return Number(None, frozenset(machine.loops), RANDOM.traits)
 
 
 def drawn_item(machine: Machine, arguments: Arguments) -> Value:

@@ -21,7 +21,7 @@ from xla_lint.knowledge.operations import (
     UNDIFFERENTIABLE,
 )
 from xla_lint.program.domain.events import Backward, DataShape, How, Transfer
-from xla_lint.program.domain.objects import model_on_device
+from xla_lint.program.domain.objects import is_drawn, model_on_device
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     FETCHED,
@@ -43,9 +43,8 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.library import autograd
-from xla_lint.program.library.builtin import data_number
+from xla_lint.program.library.builtin import data_number, drawn
 from xla_lint.program.library.registry import methods_of, place_named
-from xla_lint.program.library.standard import drawn
 from xla_lint.program.machine.machine import device_tensors
 from xla_lint.program.syntax.uses import MODEL_METHODS
 
@@ -74,7 +73,7 @@ def tensor_method(machine: Machine, receiver: Value, name: str, arguments: Argum
         return Sequence(None, SHAPE, True) if name == "size" else SHAPE
     if name in FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()")
-        return data_number(machine, receiver) if read else drawn(machine) if receiver.drawn else NUMBER
+        return data_number(machine, receiver) if read else drawn(machine) if is_drawn(receiver) else NUMBER
     if name in MATERIALISING_FETCHES:
         read = machine.read(node, subject, receiver, How.VALUE, f".{name}()", materialises=True)
         if name == "cpu":

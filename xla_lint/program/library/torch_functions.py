@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
+from xla_lint.knowledge.operations import COMPARING_FETCHES, DRAWING_FACTORIES, FACTORIES, LIKE_FACTORIES
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
-    Choice,
     Device,
     Instance,
     Kind,
@@ -206,7 +206,8 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
         isinstance(o, Device) and not o.certain for o in options(arguments.keywords.get("device") or default)
     )
     made = machine.loop if place is Location.HOST and not must_travel(name, arguments) else None
-    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made)
+    drawn = place is Location.HOST and draws_one(name, arguments)
+    return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made, drawn=drawn)
 
 
 def must_travel(name: str, arguments: Arguments) -> bool:
@@ -215,6 +216,17 @@ def must_travel(name: str, arguments: Arguments) -> bool:
         return True
     fill = arguments.get(1, "fill_value") if name == "full" else None
     return fill is not None and not (isinstance(fill, Number) and fill.const is not None and not fill.loops)
+
+
+def draws_one(name: str, arguments: Arguments) -> bool:
+    """Whether a factory draws one random number, to decide something by; many are data."""
+    if name not in DRAWING_FACTORIES:
+        return False
+    given = arguments.keywords.get("size")
+    sizes = [given] if given is not None else sized(name, arguments.positional)
+    numbers = [item for size in sizes for item in ((size.items or []) if isinstance(size, Sequence) else [size])]
+    known = all(not isinstance(size, Sequence) or size.items is not None for size in sizes)
+    return known and all(isinstance(number, Number) and number.const == 1 for number in numbers)
 
 
 def sized(name: str, sizes: list[Value]) -> list[Value]:
@@ -251,19 +263,21 @@ def is_constant(data: Value | None) -> bool:
 
 
 def _like(machine: Machine, arguments: Arguments) -> Value:
-    model = arguments.get(0, "input")
+    given = options(arguments.get(0, "input") or UNKNOWN)
     dtype = arguments.keywords.get("dtype")
     named = place_named(arguments.keywords.get("device"))
-    if isinstance(model, Choice):
-        model = next((o for o in model.options if isinstance(o, Tensor)), UNKNOWN)
-    if not isinstance(model, Tensor):
+    models = [option for option in given if isinstance(option, Tensor)]
+    if not models:
         return machine.tensor(arguments.node, named) if named is not None else UNKNOWN
-    return machine.tensor(
-        arguments.node,
-        named or model.place,
-        length=model.length,
-        kind=kind_named(dtype) or model.kind,
-        certain=model.certain,
+    return join_all(
+        machine.tensor(
+            arguments.node,
+            named or model.place,
+            length=model.length,
+            kind=kind_named(dtype) or model.kind,
+            certain=model.certain,
+        )
+        for model in models
     )
 
 

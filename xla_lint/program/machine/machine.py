@@ -351,7 +351,7 @@ class Machine(ABC):
         tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
         place = place_of(tensors)
         properties.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
-        if place is Location.HOST and any(tensor.drawn for tensor in tensors):
+        if place is Location.HOST and all(tensor.drawn for tensor in tensors):
             properties["drawn"] = True
         if place is Location.HOST:
             properties.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
