@@ -217,7 +217,7 @@ class Tensor(Value):
         "kind": agreed(Kind.UNKNOWN),
         "grad": EITHER,
         "unstructured": EITHER,
-        "certain": BOTH,
+        "certain": EITHER,
         "length": agreed(None),
         "sites": UNION,
         "clip": BOTH,
