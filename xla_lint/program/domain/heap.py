@@ -58,13 +58,14 @@ class Heap:
         return len(self._journal)
 
     def take_back(self, mark: int) -> Changes:
-        """Undo everything since `mark`, and return what had been set: `(owner, key, value)`."""
-        changes: Changes = {}
+        """Undo everything since `mark`, and return what had been set, what was set first before the rest."""
+        undone: Changes = {}
         while len(self._journal) > mark:
             owner, key, old, self.version = self._journal.pop()
-            changes.setdefault((id(owner), key), (owner, key, _get(owner, key)))
+            where = (id(owner), key)
+            undone[where] = undone.pop(where, None) or (owner, key, _get(owner, key))
             _set(owner, key, old)
-        return changes
+        return dict(reversed(undone.items()))
 
     def merge(self, *paths: Changes, ranked: bool = False) -> None:
         """Set what the paths had set, joined where they differ; `ranked`: see `State.meet`."""
