@@ -23,68 +23,67 @@ CASES = {
     "a host value and one made of nothing but numbers": """
         def send(value):
             return value.to(device)
-        for step in range(9):
-            rate = send(torch.full((4,), float(step)))
-            noise = send(torch.randn(4))
-            loss = (model(rate) + noise).mean()
-            loss.backward()
-            torch_xla.sync()
+        def train(optimizer):
+            for step in range(9):
+                rate = send(torch.full((4,), float(step)))
+                noise = send(torch.randn(4))
+                loss = (model(torch.ones(4, device=device)) * rate + noise).mean()
+                loss.backward()
+                optimizer.step()
+                torch_xla.sync()
+        train(torch.optim.SGD(model.parameters(), lr=0.1))
     """,
-    "an object changed on one path only": """
+    "an object changed on the other path": """
         class Meter:
             def __init__(self):
                 self.value = 0
             def show(self):
                 print(self.value)
-        meter = Meter()
-        for step in range(9):
-            loss = model(torch.ones(4, device=device)).mean()
-            if step % 7 == 0:
-                meter.value = 3
-                meter.show()
-            else:
-                meter.value = loss
-                meter.show()
-            torch_xla.sync()
-    """,
-    "a barrier on one path only": """
-        def show():
-            print(loss)
-        for step in range(9):
-            loss = model(torch.ones(4, device=device)).mean()
-            if step:
+        def train(meter):
+            for step in range(9):
+                meter.value = model(torch.ones(4, device=device)).mean()
+                if step % 7 == 0:
+                    meter.value = 3
+                    meter.show()
+                else:
+                    meter.show()
                 torch_xla.sync()
-                loss + 1
-                show()
-            else:
-                show()
-            torch_xla.sync()
+        train(Meter())
     """,
-    "fetched on one path only": """
-        def show(meter):
-            print(meter.value)
+    "a barrier on the other path": """
         class Meter:
-            value = 0
-        meter = Meter()
-        for step in range(9):
-            meter.value = model(torch.ones(4, device=device)).mean()
-            if step:
-                meter.value.cpu()
-                show(meter)
-            else:
-                show(meter)
-            torch_xla.sync()
+            def __init__(self):
+                self.value = 0
+            def show(self):
+                print(self.value)
+        def train(meter):
+            for step in range(9):
+                torch_xla.sync()
+                meter.value = model(torch.ones(4, device=device)).mean()
+                if step > 3:
+                    torch_xla.sync()
+                    x = torch.ones(4, device=device)
+                    meter.show()
+                else:
+                    meter.show()
+        train(Meter())
     """,
-    "a function that is another one each time": """
-        def make(fetches):
-            def run(x):
-                return x.mean().item() if fetches else x.mean()
-            return run
-        for step in range(9):
-            out = model(torch.ones(4, device=device))
-            make(False)(out)
-            make(True)(out)
-            torch_xla.sync()
+    "fetched on the other path": """
+        class Meter:
+            def __init__(self):
+                self.value = 0
+            def show(self):
+                print(self.value)
+        def train(meter):
+            for step in range(9):
+                meter.value = model(torch.ones(4, device=device)).mean()
+                if step > 3:
+                    meter.value.cpu()
+                    meter.show()
+                else:
+                    meter.show()
+                torch_xla.sync()
+        train(Meter())
     """,
 }
 
