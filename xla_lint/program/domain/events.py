@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Condition(enum.Enum):
     """What decides whether the code under a test runs."""
 
+    __hash__ = object.__hash__
+
     PERIODIC = "every few steps"
     RANK = "some replicas only"
     DATA = "a value read from the device"

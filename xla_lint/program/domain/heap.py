@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xla_lint.program.domain.fields import Role
@@ -22,6 +23,7 @@ class Heap:
         self.version = 0
         """A number for what the heap holds: two heaps of one version can make no difference to what is done."""
         self._newest = 0
+        self._summaries: dict[Value, tuple[int, Value]] = {}
         self.recorded: set[int] = set()
         """The graph epochs in which tensors were recorded that some object has held."""
 
@@ -46,6 +48,13 @@ class Heap:
         if isinstance(value, Value):
             self.recorded.update(tensor.recorded_in for tensor in tensors_in(value, 2))
 
+    def summary(self, owner: Value, compute: Callable[[], Value]) -> Value:
+        """What follows from an object's contents, computed anew only where something was changed since."""
+        known = self._summaries.get(owner)
+        if known is None or known[0] != self.version:
+            known = self._summaries[owner] = (self.version, compute())
+        return known[1]
+
     def kept_tensors(self, mark: int) -> bool:
         """Whether a tensor was stored since `mark`."""
         return any(
@@ -63,7 +72,7 @@ class Heap:
         while len(self._journal) > mark:
             owner, key, old, self.version = self._journal.pop()
             where = (id(owner), key)
-            undone[where] = undone.pop(where, None) or (owner, key, _get(owner, key))
+            undone[where] = undone.pop(where) if where in undone else (owner, key, _get(owner, key))
             _set(owner, key, old)
         return dict(reversed(undone.items()))
 

@@ -84,6 +84,8 @@ LONGEST_DISPLAY = 512
 """Up to this length a repeated list keeps its items apart."""
 MOST_ITEMS = 8
 """Over so many known items a comprehension is run item by item."""
+MOST_UNROLLED = 64
+"""So often the innermost of comprehensions in each other is run at most."""
 HALF = Name("torch.float16")
 """XLA devices compute in bfloat16: a test for float16 is one for GPUs."""
 UNSTRUCTURED = frozenset({"torch.nn.Module", "torch.compile", "transformers.PreTrainedModel", "torch.nn.Sequential"})
@@ -118,6 +120,9 @@ class Truth:
 
 class Expressions(Machine):
     """Evaluation of expressions."""
+
+    _unrolled = 1
+    """How often what is evaluated is run by the comprehensions around it."""
 
     def evaluate(self, node: nodes.NodeNG) -> Value:
         handler = _HANDLERS.get(type(node))
@@ -674,10 +679,12 @@ class Expressions(Machine):
             made = self.call(value.factory, Arguments(node, []))
             self.heap.put(value.entries, key, made)
             return made
-        if value.element is not None:
-            entries = list(value.entries.values()) if value.factory is not None else []
-            return any_of([*entries, value.element])
-        return any_of(list(value.entries.values())) if value.entries and key is None else UNKNOWN
+        if value.element is not None and value.factory is None:
+            return any_of([value.element])
+        if value.element is None and (not value.entries or key is not None):
+            return UNKNOWN
+        others = [] if value.element is None else [value.element]
+        return self.heap.summary(value, lambda: any_of([*value.entries.values(), *others]))
 
     def _dict(self, node: nodes.Dict) -> Value:
         entries: dict[str, Value] = {}
@@ -744,10 +751,16 @@ class Expressions(Machine):
         clause = generators[position]
         source = self.evaluate(clause.iter)
         items = source.items if isinstance(source, Sequence) and len(generators) == 1 and not clause.ifs else None
-        if items and len(items) <= MOST_ITEMS and not any(isinstance(item, Tensor) for item in items):
-            for item in items:
-                self.bind(clause.target, item)
-                element()
+        unrolled = self._unrolled * len(items or ())
+        few = items is not None and 0 < len(items) <= MOST_ITEMS and unrolled <= MOST_UNROLLED
+        if items and few and not any(isinstance(item, Tensor) for item in items):
+            self._unrolled, around = unrolled, self._unrolled
+            try:
+                for item in items:
+                    self.bind(clause.target, item)
+                    element()
+            finally:
+                self._unrolled = around
             return True
         if loader_of(source) is not None:
             with self._turn(clause.parent or clause, source) as loop:

@@ -11,7 +11,7 @@ from astroid import nodes
 from xla_lint.program.domain.definitions import Class, Function, Imported, ModuleValue
 from xla_lint.program.domain.events import Condition, GradientSet, Growing, History, HostChoice, How
 from xla_lint.program.domain.heap import Changes, current
-from xla_lint.program.domain.join import element_of, join, join_all
+from xla_lint.program.domain.join import element_of, join, join_all, told_apart_by
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Cut, Loop
 from xla_lint.program.domain.objects import key_of, note_loaders
@@ -203,6 +203,7 @@ class Flow(Calls):
             self.here.env[target.name] = value
             if self.frame.outer is None:
                 self.bindings += 1
+                self.heap.note(value)
 
     def _unpack(self, target: nodes.Tuple | nodes.List, value: Value) -> None:
         elements: list[Any] = target.elts
@@ -899,7 +900,7 @@ def differs(old: Value, new: Value) -> bool:
     if type(old) is not type(new):
         return not (isinstance(old, Number) and new is UNKNOWN)
     if isinstance(old, Tensor) and isinstance(new, Tensor):
-        return (old.place, old.grad, old.sites) != (new.place, new.grad, new.sites)
+        return told_apart_by(old) != told_apart_by(new)
     if isinstance(old, Sequence) and isinstance(new, Sequence):
         if old.items is not None and new.items is not None and len(old.items) == len(new.items):
             return any(differs(a, b) for a, b in zip(old.items, new.items, strict=True))
