@@ -701,6 +701,31 @@ CASES = {
             print(meter, Quiet(update(x)))
             print(Loud(update(x)))  # expect: xla-print-tensor
     """,
+    "a batch that is an object": """
+        @dataclass
+        class Batch:
+            x: torch.Tensor
+            n: int = 0
+
+        def collate(rows):
+            return Batch(torch.stack(rows))
+
+        rows = DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True, collate_fn=collate)
+        for batch in MpDeviceLoader(rows, device):
+            total = (batch.x * 2).sum()
+            print(total.item())  # expect: xla-value-read
+    """,
+    "a number that torch draws on the host": """
+        rows = torch.rand(64, 4)
+        for x in loader:
+            if torch.rand(1) < 0.1:  # expect: xla-host-random
+                x = x + 1
+            if float(torch.rand([])) < 0.1:  # expect: xla-host-random
+                x = x * 2
+            if rows.max() > 0.5:
+                x = x - 1
+            update(x)
+    """,
     "a batch of tensors and texts": """
         def choose(v):
             return v.to(device) if torch.is_tensor(v) else v

@@ -27,13 +27,9 @@ INTERNAL = {"attributes", "project"}
 """Attributes of values and programs that rules leave to the queries."""
 SPELLED = re.compile(r"\bx(m|r|ser)\b|torch_xla\.|_mp_fn|(Mp|Parallel)(Device)?Loader|mark_step|syncfree\.\w")
 """How a text names a function or class of the backend."""
-UPWARD: set[tuple[str, str]] = set()
-"""Imports between rooms that point up still. Every entry is a debt: none may be added, and one that is paid must go."""
-CIRCULAR = {
-    *("domain.environment", "domain.events", "domain.loops", "domain.state", "domain.values"),
-    *("machine.machine", "machine.memo"),
-}
-"""Modules that import each other still, through others, if only for their types. The same holds for these."""
+TYPES = "TYPE_CHECKING"
+DOMAIN = "domain."
+"""The room of the types that know each other: a value says in which loops it changes, a loop what it iterates."""
 
 
 def modules() -> list[str]:
@@ -59,15 +55,24 @@ def imports(source: str, package: list[str]) -> Iterator[str]:
             yield from (f"{stem}.{alias.name}" for alias in node.names)
 
 
-def imports_of(module: str) -> list[str]:
+def imports_of(module: str, *, types: bool = True) -> list[str]:
+    """What a module imports; `types`: for its types alone as well."""
     package = ["xla_lint", *Path(module).parts[:-1]]
-    return list(imports((PACKAGE / module).read_text(encoding="utf-8"), package))
+    source = (PACKAGE / module).read_text(encoding="utf-8")
+    return list(imports(source if types else without_types(source), package))
 
 
-def program_imports() -> dict[str, set[str]]:
+def without_types(source: str) -> str:
+    """A module's source without what stands under `if TYPE_CHECKING:`."""
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == TYPES)]
+    return ast.unparse(tree)
+
+
+def program_imports(*, types: bool = True) -> dict[str, set[str]]:
     """What each module of `program/` imports of the others: `domain.loops` to `{domain.events, ...}`."""
     files = [module for module in modules() if module.startswith("program/")]
-    named = {dotted(module): imports_of(module) for module in files}
+    named = {dotted(module): imports_of(module, types=types) for module in files}
     return {
         name: {target for found in imported if (target := module_of(found, named)) not in (None, name)}  # type: ignore[misc]
         for name, imported in named.items()
@@ -131,11 +136,18 @@ def test_rooms_import_lower_rooms_alone() -> None:
         for target in targets
         if module and target and ROOMS.index(rooms[target]) > ROOMS.index(rooms[module])
     }
-    assert upward == UPWARD
+    assert not upward
 
 
 def test_no_module_of_the_analysis_imports_itself_through_others() -> None:
-    assert circles(program_imports()) == CIRCULAR
+    assert not circles(program_imports(types=False))
+    assert all(module.startswith(DOMAIN) for module in circles(program_imports()))
+
+
+def test_an_import_for_types_is_told_apart() -> None:
+    source = "import ast\nif TYPE_CHECKING:\n    from xla_lint import plugin\n"
+    assert list(imports(source, [])) == ["ast", "xla_lint.plugin"]
+    assert list(imports(without_types(source), [])) == ["ast"]
 
 
 def test_a_circle_is_seen() -> None:

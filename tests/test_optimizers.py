@@ -466,3 +466,42 @@ def test_optimizers_and_clips_that_read_on_the_device_alone() -> None:
         polish(Net().cpu())
         """
     )
+
+
+@pytest.mark.parametrize("models", [("head", "body"), ("body", "head")])
+def test_an_optimizer_of_two_models_belongs_to_both(models: tuple[str, str]) -> None:
+    first, second = models
+    source = f"""\
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+accelerator = Accelerator()
+head, body = nn.Linear(8, 1), nn.Linear(8, 8)
+optimizer = torch.optim.SGD(list({first}.parameters()) + list({second}.parameters()), lr=0.1)
+head, optimizer = accelerator.prepare(head, optimizer)
+body = accelerator.prepare(body)
+"""
+    found = check_module(parse(source, "train.py"), Project(), Settings(), frozenset({"xla-accelerate-split-prepare"}))
+    assert [finding.node.lineno for finding in found] == [9]
+
+
+@pytest.mark.parametrize("optimizer", ["torch.optim.SGD", "syncfree.SGD"])
+def test_every_prepared_optimizer_reduces_gradients_in_its_step(optimizer: str) -> None:
+    source = f"""\
+import torch
+from accelerate import Accelerator
+from torch import nn
+from torch_xla.amp import syncfree
+
+accelerator = Accelerator()
+model = nn.Linear(8, 1)
+optimizer = {optimizer}(model.parameters(), lr=0.1)
+model, optimizer = accelerator.prepare(model, optimizer)
+for _ in range(9):
+    accelerator.backward(model(torch.ones(4, 8)).mean())
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+"""
+    found = check_module(parse(source, "train.py"), Project(), Settings(), frozenset({"xla-clip-before-reduce"}))
+    assert [finding.node.lineno for finding in found] == [12]

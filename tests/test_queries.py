@@ -158,7 +158,7 @@ def test_a_name_s_use_shows_what_it_is() -> None:
 
 def test_objects_hold_what_they_were_given() -> None:
     model = Instance(None, "torch.nn.Linear", model=True)
-    origin = Origin(model, 0, 0)
+    origin = Origin(model, model, 0, 0)
     optimizer = Instance(None, "torch.optim.SGD", {"params": Tensor(Location.DEVICE, origins=frozenset({origin}))})
     assert origins_held(optimizer) == {origin}
     assert origins_held(Instance(None, "torch.optim.SGD")) == frozenset()

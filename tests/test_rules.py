@@ -15,15 +15,14 @@ from astroid import nodes
 from xla_lint.pages import family
 from xla_lint.program.domain import events as happened
 from xla_lint.program.domain.events import CallSite, Condition, Constraint, Context, Event, How, LibraryCall, Read
+from xla_lint.program.domain.loaders import Loader, Logger
 from xla_lint.program.domain.loops import Cut, CutSite, Form, Loop
 from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Instance,
-    Loader,
     Location,
-    Logger,
     Number,
     Sequence,
     Tensor,

@@ -187,6 +187,70 @@ class Wrapping(Bodies):
         return [ast.If(ast.Constant(True), [statement], [])]
 
 
+def turned(source: str, _: random.Random) -> str:
+    """With both branches of each test in the other order, under the opposite test."""
+    return ast.unparse(ast.fix_missing_locations(Turning().visit(ast.parse(source))))
+
+
+class Turning(ast.NodeTransformer):
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        if not node.orelse or isinstance(node.orelse[0], ast.If) or is_guard(node.test):
+            return node
+        return ast.If(opposite(node.test), node.orelse, node.body)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        return node if is_guard(node.test) else ast.IfExp(opposite(node.test), node.orelse, node.body)
+
+
+def is_guard(test: ast.expr) -> bool:
+    """Whether a test asks what program runs, which only its usual spelling says."""
+    return bool({node.id for node in ast.walk(test) if isinstance(node, ast.Name)} & {"__name__", "TYPE_CHECKING"})
+
+
+def opposite(test: ast.expr) -> ast.expr:
+    return (
+        test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else ast.UnaryOp(ast.Not(), test)
+    )
+
+
+def exchanged(source: str, _: random.Random) -> str:
+    """With neighbouring assignments that have nothing to do with each other in the other order."""
+    return ast.unparse(Exchanging().visit(ast.parse(source)))
+
+
+class Exchanging(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and not isinstance(node, ast.ClassDef):
+                for first in range(0, len(block) - 1, 2):
+                    if commute(block[first], block[first + 1]):
+                        block[first], block[first + 1] = block[first + 1], block[first]
+        return node
+
+
+def commute(a: ast.AST, b: ast.AST) -> bool:
+    """Whether two statements give names values that neither needs from the other, by calls of torch at most."""
+    if not (is_simple(a) and is_simple(b)):
+        return False
+    bound = [{n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} for s in (a, b)]
+    used = [{n.id for n in ast.walk(s) if isinstance(n, ast.Name)} for s in (a, b)]
+    return not (bound[0] & used[1]) and not (bound[1] & used[0])
+
+
+def is_simple(statement: ast.AST) -> bool:
+    if not isinstance(statement, ast.Assign) or not all(isinstance(target, ast.Name) for target in statement.targets):
+        return False
+    calls = [ast.unparse(node.func) for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
+    inert = (ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+    return all(call.startswith(("torch.", "nn.")) for call in calls) and not any(
+        isinstance(node, inert) for node in ast.walk(statement.value)
+    )
+
+
 DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 

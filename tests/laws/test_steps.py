@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from astroid import nodes
 
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import SHORT, Cut, CutSite, Form, Kind, Loop
 from xla_lint.program.domain.steps import decide
-from xla_lint.program.domain.values import UNKNOWN, Instance, Loader, Number, Sequence, Stream, Value
+from xla_lint.program.domain.values import UNKNOWN, Instance, Number, Sequence, Stream, Value
 
 FEW = Stream(Number(None), counted=True, stop=Number(SHORT))
 MANY = Stream(Number(None), counted=True, stop=Number(SHORT + 1))

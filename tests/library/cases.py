@@ -11,14 +11,14 @@ import textwrap
 
 from tests.test_fixtures import expected
 from xla_lint.engine import Settings, check_module, default_symbols
+from xla_lint.program.domain.definitions import Function
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Choice,
     Device,
-    Function,
     Instance,
-    Loader,
     Location,
     Mapping,
     Number,

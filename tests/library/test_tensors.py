@@ -30,7 +30,7 @@ CASES = {
             copy.numpy()
             rows = (loss + 1).tolist()  # expect: xla-value-read
         probe.value(h.tolist())  # is: [number..]
-        probe.value(torch.rand(3).sum().item())  # is: number random
+        probe.value(torch.rand(3).sum().item())  # is: number
     """,
     "numbers drawn on the host": """
         for x in loader:

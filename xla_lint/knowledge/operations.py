@@ -17,6 +17,9 @@ FACTORIES = _names(
 )
 """Functions of `torch` that make a tensor from numbers, on the device that `device=` names."""
 
+DRAWING_FACTORIES = _names("normal rand randint randn")
+"""Those that draw random numbers."""
+
 LIKE_FACTORIES = _names("empty_like full_like ones_like rand_like randint_like randn_like zeros_like")
 NEW_FACTORIES = _names("new_empty new_full new_ones new_tensor new_zeros")
 

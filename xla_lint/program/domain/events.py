@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.knowledge.api import Life
+    from xla_lint.program.domain.loaders import Loader, Logger
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Instance, Loader, Location, Logger, Number, Tensor, Value
+    from xla_lint.program.domain.values import Instance, Location, Number, Tensor, Value
 
 
 class Condition(enum.Enum):
     """What decides whether the code under a test runs."""
+
+    __hash__ = object.__hash__
 
     PERIODIC = "every few steps"
     RANK = "some replicas only"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import Location, tensors_in
+from xla_lint.program.domain.values import Location
+from xla_lint.program.domain.walk import tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import Choice, Instance, Mapping, Number, Sequence, Stream, element_of
+from xla_lint.program.domain.join import element_of
+from xla_lint.program.domain.values import Choice, Instance, Number, Sequence, Stream
+from xla_lint.program.domain.walk import EVERYTHING, SOURCES, found_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from astroid import nodes
 
-    from xla_lint.program.domain.values import Loader, Part, Value
+    from xla_lint.program.domain.loaders import Loader
+    from xla_lint.program.domain.values import Part, Value
 
 SHORT = 8
 """A loop of at most so many turns may well be meant to be one graph."""
-DEPTH = 3
+DEPTH = 2
 """How deep containers and objects are looked into for the model that a turn takes."""
 
 
@@ -335,19 +338,10 @@ def over_models(turns: Value) -> bool:
     if isinstance(turns, Sequence):
         return holds_model(element_of(turns))
     if isinstance(turns, Stream):
-        sources = (*turns.pieces, *([turns.source] if turns.source is not None else []))
-        return holds_model(turns.element) or any(over_models(source) for source in sources)
-    return isinstance(turns, Choice) and any(over_models(option) for option in turns.options)
+        return holds_model(turns.element) or any(map(over_models, SOURCES[Stream](turns)))
+    return isinstance(turns, Choice) and any(map(over_models, turns.options))
 
 
-def holds_model(value: Value, depth: int = DEPTH) -> bool:
+def holds_model(value: Value) -> bool:
     """True for a model, and for a container or an object with one in it."""
-    if depth == 0:
-        return False
-    if isinstance(value, Instance):
-        return value.model or any(holds_model(part, depth - 1) for part in value.attributes.values())
-    if isinstance(value, Mapping):
-        return any(holds_model(part, depth - 1) for part in value.entries.values())
-    if isinstance(value, Sequence):
-        return any(holds_model(part, depth - 1) for part in value.items or (value.element,))
-    return isinstance(value, Choice) and any(holds_model(option, depth) for option in value.options)
+    return any(held.model for held in found_in(value, Instance, EVERYTHING, DEPTH))

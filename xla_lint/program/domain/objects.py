@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
+from xla_lint.program.domain.definitions import Class, Function, Member
+from xla_lint.program.domain.join import choose, join_all, may_alias
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
+    NO_TENSOR,
     UNKNOWN,
-    Choice,
-    Class,
-    Function,
     Instance,
-    Loader,
-    Mapping,
+    Location,
     Move,
     Name,
     Number,
-    Sequence,
-    Stream,
     Tensor,
     Text,
     Trait,
     Value,
-    join_all,
     options,
 )
+from xla_lint.program.domain.walk import DEPTH, EVERYTHING, SOURCES, found_in, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.syntax.uses import Use
 
@@ -37,6 +33,8 @@ PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", 
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
 SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
+OPTIMIZERS = ("torch.optim.", "torch_xla.amp.syncfree.")
+SCHEDULES = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 
@@ -122,17 +120,31 @@ def is_model(cls: Class) -> bool:
     return False
 
 
+def is_drawn(value: Value) -> bool:
+    """Whether a value is a tensor that holds a random number drawn on the host."""
+    return isinstance(value, Tensor) and value.drawn and value.place is Location.HOST
+
+
+def without_assumed(value: Value) -> Value:
+    """A value without what is only assumed to be a tensor where it may be a text; without any where a test was made."""
+    found = options(value)
+    tested = NO_TENSOR in found
+    if not tested and not any(isinstance(option, Text) for option in found):
+        return value
+    return choose(o for o in found if not isinstance(o, Tensor) or (o.certain and not tested))
+
+
+def any_of(values: list[Value]) -> Value:
+    """What a key that is not known gives: where there are texts as well, it is only assumed to name a tensor."""
+    value = may_alias(values)
+    if not any(isinstance(option, Text) for option in options(value)):
+        return value
+    return choose(o.like(certain=False) if isinstance(o, Tensor) else o for o in options(value))
+
+
 def loader_of(value: Value) -> Loader | None:
     """The loader that iterating a value iterates, through `enumerate`, `zip`, `tqdm` and `iter`."""
-    for option in options(value):
-        if isinstance(option, Loader):
-            return option
-        if isinstance(option, Stream):
-            for inner in (*option.pieces, *([option.source] if option.source is not None else [])):
-                found = loader_of(inner)
-                if found is not None:
-                    return found
-    return None
+    return next(iter(found_in(value, Loader, SOURCES)), None)
 
 
 def note_loaders(loop: Loop, iterable: Value) -> None:
@@ -145,33 +157,39 @@ def note_loaders(loop: Loop, iterable: Value) -> None:
 
 def loaders_of(value: Value) -> list[Loader]:
     """Every loader that iterating a value may iterate, by path; empty where it may iterate something else."""
-    found = [option if isinstance(option, Loader) else loader_of(option) for option in options(value)]
+    found = [loader_of(option) for option in options(value)]
     known = [loader for loader in found if loader is not None]
     return known if len(known) == len(found) else []
 
 
-def differs_between_replicas(value: Value | None, depth: int = 4) -> bool:
+def differs_between_replicas(value: Value | None) -> bool:
     """Whether a value holds a number that is another one on each replica, so that it may split the data itself."""
-    if value is None or depth == 0:
-        return False
-    inner: Iterable[Value | None]
-    if isinstance(value, Number):
-        return Trait.RANK in value.traits
+    return value is not None and any(
+        Trait.RANK in part.traits if isinstance(part, Number) else isinstance(part, Text) and part.ranked
+        for part in walk(value, EVERYTHING, DEPTH - 1)
+    )
+
+
+def is_optimizer(value: Value) -> TypeGuard[Instance]:
+    """Whether a value is an optimizer; schedules and averaged models are none."""
+    return isinstance(value, Instance) and value.library.startswith(OPTIMIZERS) and not is_schedule(value)
+
+
+def is_schedule(value: Value) -> TypeGuard[Instance]:
+    """Whether a value is a schedule of learning rates, or an averaged model."""
+    return isinstance(value, Instance) and value.library.startswith(SCHEDULES)
+
+
+def is_assumed(model: Instance) -> bool:
+    """Whether a model, whose construction is not in sight, is only assumed to be on the device."""
+    return model.node is None and not model.certain and not model.moves
+
+
+def key_of(value: Value | None) -> str | None:
+    """The key under which a dict keeps what a value indexes; None where that is not known."""
     if isinstance(value, Text):
-        return value.ranked
-    if isinstance(value, Choice):
-        inner = value.options
-    elif isinstance(value, Instance):
-        inner = value.attributes.values()
-    elif isinstance(value, Sequence):
-        inner = (value.element, *(value.items or ()))
-    elif isinstance(value, Mapping):
-        inner = (value.element, *value.entries.values())
-    elif isinstance(value, Stream):
-        inner = (value.element, value.source, value.stop, *value.pieces)
-    else:
-        return False
-    return any(differs_between_replicas(item, depth - 1) for item in inner)
+        return value.const
+    return f"{value.node.root().name}:{value.node.lineno}.{value.name}" if isinstance(value, Member) else None
 
 
 def member_of(cls: Class | None, name: str) -> Value | None:

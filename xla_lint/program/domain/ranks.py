@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xla_lint.program.domain.values import UNKNOWN, Instance, Method, Name, Number, Text, Trait, Value
+from xla_lint.program.domain.definitions import Method
+from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Number, Text, Trait, Value
 
 RANK = Number(traits=frozenset({Trait.RANK}))
 """A number that differs between replicas."""

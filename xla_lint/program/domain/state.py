@@ -7,18 +7,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.environment import changes
+from xla_lint.program.domain.join import join, per_replica
 from xla_lint.program.domain.loops import Cut
-from xla_lint.program.domain.values import Number, Tensor, Text, Value, join, per_replica, tensors_in
+from xla_lint.program.domain.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from astroid import nodes
 
+    from xla_lint.program.domain.definitions import Class, Function
     from xla_lint.program.domain.environment import Environment
     from xla_lint.program.domain.events import Constraint
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Class, Device, Function
+    from xla_lint.program.domain.values import Device, Memories
     from xla_lint.program.syntax.index import Index
 
 
@@ -71,8 +73,8 @@ class State:
     """The graph segments that may be open here: what was recorded in one of them is pending."""
     cut: Cut = Cut.NEVER
     """Whether the innermost loop's iteration has passed a barrier."""
-    materialised: frozenset[Tensor] = frozenset()
-    """Tensors of an open segment whose value was fetched in a way that materialises them."""
+    materialised: Memories = frozenset()
+    """What was recorded in an open epoch and fetched in a way that materialises it."""
     grad: bool = True
     """False under `no_grad`."""
     phase: Phase | None = None
@@ -183,115 +185,3 @@ class Frame:
     """The class whose body runs in it."""
     outside: dict[str, Frame] = field(default_factory=dict)
     """The names declared `global` or `nonlocal`, with the frame that holds each."""
-
-
-TELLING = ("place", "recorded_in", "kind", "grad", "unstructured", "certain", "length", "sites")
-_ABSENT = object()
-Changes = dict[tuple[int, Any], tuple[Any, Any, Any]]
-"""What one path set: by the slot's identity, `(owner, key, value)`."""
-
-
-class Heap:
-    """Changes to shared objects, journalled so that the paths of a branch can each start from the same heap."""
-
-    def __init__(self) -> None:
-        self._journal: list[tuple[Any, Any, Any]] = []
-        self.version = 0
-        """Counts the changes that made a difference."""
-
-    def put(self, mapping: dict[Any, Value], key: Any, value: Value) -> None:
-        """Set an item of a dict that belongs to a shared object."""
-        old = mapping.get(key, _ABSENT)
-        self._journal.append((mapping, key, old))
-        mapping[key] = value
-        self.version += not _alike(old, value)
-
-    def assign(self, owner: Any, name: str, value: Any) -> None:
-        """Set an attribute of a shared object's own."""
-        old = getattr(owner, name)
-        self._journal.append((owner, name, old))
-        setattr(owner, name, value)
-        self.version += not _alike(old, value)
-
-    def kept_tensors(self, mark: int) -> bool:
-        """Whether a tensor was stored since `mark`."""
-        return any(
-            isinstance(value := _get(owner, key), Value) and any(True for _ in tensors_in(value, 2))
-            for owner, key, _ in self._journal[mark:]
-        )
-
-    def mark(self) -> int:
-        """A point to return to."""
-        return len(self._journal)
-
-    def take_back(self, mark: int) -> Changes:
-        """Undo everything since `mark`, and return what had been set: `(owner, key, value)`."""
-        changes: Changes = {}
-        while len(self._journal) > mark:
-            owner, key, old = self._journal.pop()
-            changes.setdefault((id(owner), key), (owner, key, _get(owner, key)))
-            _set(owner, key, old)
-        return changes
-
-    def merge(self, *paths: Changes, ranked: bool = False) -> None:
-        """Set what the paths had set, joined where they differ; `ranked`: see `State.meet`."""
-        for where in {where: None for path in paths for where in path}:
-            owner, key, _ = next(path[where] for path in paths if where in path)
-            current = _get(owner, key)
-            values = [path[where][2] if where in path else current for path in paths]
-            self._journal.append((owner, key, current))
-            joined = _join_slots(values)
-            _set(owner, key, per_replica(joined) if ranked and isinstance(joined, Value) else joined)
-
-    def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
-        """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""
-        return [(o, k, None if old is _ABSENT else old) for o, k, old in self._journal[mark:]]
-
-
-def _alike(old: Any, new: Any) -> bool:
-    """Whether setting a slot to what it holds, or to an equal number, changes nothing."""
-    if old is new:
-        return True
-    if isinstance(old, Tensor) and isinstance(new, Tensor):
-        return all(getattr(old, name) == getattr(new, name) for name in TELLING)
-    if isinstance(old, (Number, Text)) or not isinstance(old, Value):
-        return bool(old == new)
-    return False
-
-
-def current(owner: Any, key: Any) -> Any:
-    """What a slot of a shared object holds now, None where it is absent."""
-    value = _get(owner, key)
-    return None if value is _ABSENT else value
-
-
-def _get(owner: Any, key: Any) -> Any:
-    return owner.get(key, _ABSENT) if isinstance(owner, dict) else getattr(owner, key)
-
-
-def _set(owner: Any, key: Any, value: Any) -> None:
-    if not isinstance(owner, dict):
-        setattr(owner, key, value)
-    elif value is _ABSENT:
-        owner.pop(key, None)
-    else:
-        owner[key] = value
-
-
-def _join_slots(values: list[Any]) -> Any:
-    present = [value for value in values if value is not _ABSENT]
-    if not present:
-        return _ABSENT
-    result = present[0]
-    for value in present[1:]:
-        if result is value:
-            continue
-        if isinstance(result, Value) and isinstance(value, Value):
-            result = join(result, value)
-        elif isinstance(result, list) or isinstance(value, list):
-            if not isinstance(result, list) or not isinstance(value, list) or len(result) != len(value):
-                return None
-            result = [join(a, b) for a, b in zip(result, value, strict=True)]
-        elif result != value:
-            result = value if result is None else result
-    return result

@@ -6,7 +6,17 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import FACT, NUMBER, RARE, UNKNOWN, Mapping, Number, Sequence, Trait, element_of
+from xla_lint.program.domain.join import element_of
+from xla_lint.program.domain.values import (
+    FACT,
+    NUMBER,
+    RARE,
+    UNKNOWN,
+    Mapping,
+    Number,
+    Sequence,
+    Trait,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

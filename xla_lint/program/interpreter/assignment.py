@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import GradientSet, How
+from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.objects import key_of
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Choice,
-    Function,
     Instance,
     Location,
     Mapping,
@@ -21,13 +23,9 @@ from xla_lint.program.domain.values import (
     Stream,
     Tensor,
     Trait,
-    bounded,
-    element_of,
-    join,
-    join_all,
-    key_of,
     options,
 )
+from xla_lint.program.domain.walk import bounded
 from xla_lint.program.interpreter.names import by_use, lookup, resolve_use
 from xla_lint.program.interpreter.operators import OPERATORS, own_operator
 from xla_lint.program.interpreter.subscripts import Slice, report_index, slice_
@@ -121,6 +119,7 @@ def bind_name(machine: Machine, target: nodes.AssignName, value: Value) -> None:
         machine.here.env[target.name] = value
         if machine.at.frame.outer is None:
             machine.bindings += 1
+            machine.heap.note(value)
 
 
 @assigning(nodes.Tuple, nodes.List)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
+from xla_lint.program.domain.definitions import Class, Function, Member, Method
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import (
     AUTOGRAD_FUNCTION,
     Super,
@@ -23,23 +26,17 @@ from xla_lint.program.domain.values import (
     TEXT,
     UNKNOWN,
     Choice,
-    Class,
     Device,
-    Function,
     Instance,
     Kind,
-    Loader,
     Location,
     Mapping,
-    Member,
-    Method,
     Name,
     Number,
     Sequence,
     Tensor,
     Text,
     as_setting,
-    join_all,
     options,
 )
 from xla_lint.program.interpreter.names import resolve_use

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.join import join_all, may_alias, per_replica
 from xla_lint.program.domain.state import Exits, meet_all
-from xla_lint.program.domain.values import TEXT, join_all, may_alias, per_replica
+from xla_lint.program.domain.values import NO_TENSOR
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
 from xla_lint.program.machine.meanings import expression, statement
@@ -17,7 +18,8 @@ from xla_lint.program.machine.meanings import expression, statement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xla_lint.program.domain.state import Changes, State
+    from xla_lint.program.domain.heap import Changes
+    from xla_lint.program.domain.state import State
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.narrowing import Narrowings
     from xla_lint.program.interpreter.truth import Truth
@@ -152,7 +154,7 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
         machine.at.state = before.fork()
         machine.assume(conditions)
         narrow(machine, told)
-        results.append(TEXT if is_no_tensor(branch, told) else machine.evaluate(branch))
+        results.append(NO_TENSOR if is_no_tensor(branch, told) else machine.evaluate(branch))
         before.merge_course(machine.here)
     before.path_condition = path_condition
     machine.at.state = before

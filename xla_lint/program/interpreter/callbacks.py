@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import RankIndex
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, differs_between_replicas, member_of
-from xla_lint.program.domain.values import Function, Instance, options
+from xla_lint.program.domain.values import Instance, options
 from xla_lint.program.interpreter.functions import bind_parameters
 from xla_lint.program.machine.arguments import Arguments
 

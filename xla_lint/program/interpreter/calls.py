@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Method
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.objects import model_on_device
 from xla_lint.program.domain.values import (
     FACT,
@@ -15,15 +17,13 @@ from xla_lint.program.domain.values import (
     Choice,
     Instance,
     Mapping,
-    Method,
     Name,
     Number,
     Sequence,
     Tensor,
     Text,
-    join_all,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.interpreter.names import by_use
 from xla_lint.program.library.dispatch import call_library, call_method
 from xla_lint.program.machine.arguments import Arguments

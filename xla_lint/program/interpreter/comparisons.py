@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -23,10 +24,9 @@ from xla_lint.program.domain.values import (
     Sequence,
     Tensor,
     Text,
-    join_all,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.interpreter.arithmetic import compare_numbers, one_of
 from xla_lint.program.interpreter.operators import own_operator
 from xla_lint.program.machine.meanings import expression

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loops import Cut
-from xla_lint.program.domain.objects import loader_of, note_loaders
-from xla_lint.program.domain.values import Mapping, Sequence, Tensor, join_all, key_of
+from xla_lint.program.domain.objects import key_of, loader_of, note_loaders
+from xla_lint.program.domain.values import Mapping, Sequence, Tensor
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.machine.meanings import expression
 

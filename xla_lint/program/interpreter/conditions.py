@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import Condition, How
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.objects import is_drawn
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
     UNKNOWN,
     Choice,
-    Class,
-    Function,
     Instance,
-    Loader,
     Number,
     Tensor,
     Text,
     Trait,
-    join_all,
     options,
 )
 from xla_lint.program.interpreter.narrowing import narrowed, narrowing
@@ -144,6 +144,8 @@ def truth_of_value(machine: Machine, node: nodes.NodeNG, value: Value) -> Truth:
                 differs |= not option.shared
         if differs:
             return Truth(None, {Condition.DATA}, {Condition.DATA})
+        if is_drawn(value):
+            return Truth(None, {Condition.RANDOM}, {Condition.RANDOM})
         if isinstance(value, Choice) and value.ranked:
             return Truth(None, {Condition.RANK}, {Condition.RANK})
         numbers = [option for option in options(value) if isinstance(option, Number)]

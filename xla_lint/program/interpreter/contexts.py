@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.objects import member_of
-from xla_lint.program.domain.values import NONE, UNKNOWN, Function, Generator, Instance
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance
 from xla_lint.program.interpreter.functions import site
 from xla_lint.program.library.dispatch import enter_library
 from xla_lint.program.machine.arguments import Arguments

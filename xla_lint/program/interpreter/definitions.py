@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Class, Function, Method
 from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH, is_dispatcher
 from xla_lint.program.domain.ranks import limits_to_one
-from xla_lint.program.domain.values import UNKNOWN, Class, Function, Instance, Method, Name
+from xla_lint.program.domain.values import UNKNOWN, Instance, Name
 from xla_lint.program.interpreter.statements import run_definitions
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression, statement

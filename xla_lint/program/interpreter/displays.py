@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import How
-from xla_lint.program.domain.values import TEXT, UNKNOWN, Mapping, Number, Sequence, Text, Trait, join_all, key_of
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.objects import key_of
+from xla_lint.program.domain.values import TEXT, UNKNOWN, Mapping, Number, Sequence, Text, Trait
 from xla_lint.program.interpreter.subscripts import slice_
 from xla_lint.program.machine.meanings import expression
 

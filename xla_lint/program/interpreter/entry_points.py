@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Class, Function
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
-from xla_lint.program.domain.values import UNKNOWN, Class, Device, Function, Instance, Loader, Location, Mapping, Tensor
+from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Location, Mapping, Tensor
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated

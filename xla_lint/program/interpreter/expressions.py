@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Method, Number, Text
+from xla_lint.program.domain.definitions import Method
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Number, Text
 from xla_lint.program.interpreter.names import by_use, lookup
 from xla_lint.program.machine.meanings import expression
 from xla_lint.program.syntax.uses import MODEL_METHODS

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.loops import Cut
+from xla_lint.program.machine.memo import rebased
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from xla_lint.program.machine.memo import Remembered
+
+from typing import TYPE_CHECKING
+
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.events import CallSite, Condition
+from xla_lint.program.domain.join import join_all, per_replica
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
-from xla_lint.program.domain.values import (
-    NONE,
-    UNKNOWN,
-    Function,
-    Generator,
-    Instance,
-    Mapping,
-    Sequence,
-    join_all,
-    per_replica,
-)
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Sequence
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
@@ -51,16 +53,15 @@ def call_function(machine: Machine, function: Function, arguments: Arguments) ->
 def run_function(machine: Machine, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
     """The result of a call: remembered, where the same was called before and changed nothing."""
     memo = machine.memo
-    plain = memo.plain_key(machine, function, bound)
+    plain = memo.plain_key(function, bound, machine.heap.version)
     if plain is not None and (result := memo.recall_plain(plain)) is not None:
         return result
-    if memo.exhausted(machine, function):
-        machine.limits.give_up(Limit.RUNS, function.node)
+    if is_exhausted(machine, function):
         return machine.unknown_path() if function.node in memo.effectful else UNKNOWN
     bound = memo.widened(function, bound)
-    key = memo.key(machine, function, bound, node)
-    if key is not None and (known := memo.recall(machine, key)) is not None:
-        return known
+    key = memo.key(function, bound, machine.here, machine.heap, surroundings(machine, node))
+    if key is not None and (known := memo.recall(key)) is not None:
+        return replayed(machine, known)
     heap = machine.heap
     mark, version, operations, events = heap.mark(), heap.version, machine.operations, len(machine.events)
     errors, begun = len(machine.errors), machine.here.epochs
@@ -80,6 +81,41 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     if key is not None and version == heap.version and not heap.kept_tensors(mark):
         memo.remember(key, result, begun, machine.here.among({}), machine.operations - operations)
     return result
+
+
+def is_exhausted(machine: Machine, function: Function) -> bool:
+    """Whether a function was run so often that it is followed no more, which is noted."""
+    aside = machine.without_caller and not machine.loops
+    exhausted = machine.memo.exhausted(function, aside=aside)
+    if exhausted:
+        machine.limits.give_up(Limit.RUNS, function.node)
+    return exhausted
+
+
+def surroundings(machine: Machine, node: nodes.NodeNG) -> tuple[Any, ...]:
+    """What else can make a difference to what a call does.
+
+    Under a test on the rank each call counts for itself, since what it reaches is reported at the call.
+    """
+    divided = any(c.condition in (Condition.RANK, Condition.DATA) for c in machine.here.path_condition)
+    return machine.setting, machine.loops, node if divided else None
+
+
+def replayed(machine: Machine, known: Remembered) -> Value:
+    """What a call returns that was made before, with the state moved as it moved it."""
+    state = machine.here
+    epochs, materialised, newest = state.epochs, state.materialised, max(state.epochs)
+    state.take_course(known.after)
+    if known.cut:
+        fresh = machine.new_epoch()
+        moved = {max(known.after.epochs): fresh}
+        state.epochs = frozenset({fresh}) if known.after.cut is Cut.ALWAYS else epochs | {fresh}
+        state.materialised = frozenset()
+    else:
+        moved = {known.begun: newest}
+        state.epochs, state.materialised = epochs, materialised
+    machine.operations += known.operations
+    return rebased(known.result, moved)
 
 
 def site(machine: Machine, function: Function, node: nodes.NodeNG) -> CallSite:

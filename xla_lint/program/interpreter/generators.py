@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.values import NONE, UNKNOWN, Generator, join_all
-from xla_lint.program.interpreter.functions import site
-from xla_lint.program.machine.limits import Limit
+from xla_lint.program.domain.definitions import Generator
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.values import NONE, UNKNOWN
+from xla_lint.program.interpreter.functions import is_exhausted, site
 from xla_lint.program.machine.meanings import expression, iterating
 from xla_lint.program.machine.memo import rebased
 
@@ -51,11 +52,8 @@ def feed(machine: Machine) -> None:
 @iterating(Generator)
 def iterate_generator(machine: Machine, value: Generator, loop: Loop | None, node: nodes.NodeNG) -> Value:
     """Run a generator's body; each item that it yields is pending where it was recorded in the epoch of its `yield`."""
-    function, limits = value.function, machine.limits
-    if function.node in machine.at.active or limits.exhausted(node):
-        return machine.unknown_path()
-    if machine.memo.exhausted(machine, function):
-        limits.give_up(Limit.RUNS, function.node)
+    function = value.function
+    if function.node in machine.at.active or machine.limits.exhausted(node) or is_exhausted(machine, function):
         return machine.unknown_path()
     _, frame = machine.activate(value.function, dict(value.bound), site(machine, value.function, node), consumer=loop)
     return join_all(as_yielded(machine, value, epochs) for value, epochs in frame.yields)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Imported, ModuleValue
 from xla_lint.program.domain.state import State
-from xla_lint.program.domain.values import UNKNOWN, Imported, ModuleValue, Name, Text
+from xla_lint.program.domain.values import UNKNOWN, Name, Text
 from xla_lint.program.interpreter.definitions import suspend
 from xla_lint.program.interpreter.names import known
 from xla_lint.program.interpreter.statements import run_definitions

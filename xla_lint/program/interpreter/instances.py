@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import Condition
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
-from xla_lint.program.domain.values import UNKNOWN, Class, Function, Instance, Location, as_setting
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, as_setting
 from xla_lint.program.library.dispatch import call_method
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
+from xla_lint.program.domain.join import element_of, join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import bound_to, member_of
 from xla_lint.program.domain.values import (
     NO_TRAITS,
@@ -12,17 +15,13 @@ from xla_lint.program.domain.values import (
     TEXT,
     UNKNOWN,
     Choice,
-    Function,
     Instance,
-    Loader,
     Mapping,
     Number,
     Sequence,
     Stream,
     Tensor,
     Text,
-    element_of,
-    join_all,
 )
 from xla_lint.program.library.dispatch import iterate_library
 from xla_lint.program.machine.arguments import Arguments

@@ -15,7 +15,8 @@ from xla_lint.program.interpreter.truth import Truth, combine, truth_of_number
 from xla_lint.program.machine.meanings import statement
 
 if TYPE_CHECKING:
-    from xla_lint.program.domain.state import Changes, State
+    from xla_lint.program.domain.heap import Changes
+    from xla_lint.program.domain.state import State
     from xla_lint.program.machine.machine import Machine
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Imported
 from xla_lint.program.domain.objects import is_undecided, resolved
-from xla_lint.program.domain.values import UNKNOWN, Imported, Instance, Location, Name
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name
 from xla_lint.program.syntax.uses import path_of, receiver_of
 
 if TYPE_CHECKING:

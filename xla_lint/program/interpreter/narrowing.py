@@ -7,7 +7,8 @@ from typing import Any
 
 from astroid import nodes
 
-from xla_lint.program.domain.values import NONE, UNKNOWN, Tensor, Value, join_all, options
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.values import NO_TENSOR, NONE, Tensor, Value, options
 from xla_lint.program.syntax.index import last_name
 
 SCALARS = frozenset("int float bool str bytes complex generic number integer floating".split())
@@ -79,4 +80,5 @@ def narrowed(value: Value, being: Being) -> Value:
     left = [option for option in options(value) if option is not NONE]
     if being is not Being.SOME:
         left = [o for o in left if not isinstance(o, Tensor) or (being is Being.OTHER and o.unstructured)]
-    return join_all(left) if left else UNKNOWN
+        left = left or [NO_TENSOR]
+    return join_all(left)

@@ -6,29 +6,26 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function, Method
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     TEXT,
     UNKNOWN,
     Choice,
-    Function,
     Instance,
     Kind,
     Location,
-    Method,
     Number,
     Sequence,
     Tensor,
     Text,
     Trait,
-    element_of,
-    join,
-    join_all,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.interpreter.arithmetic import ARITHMETIC, KEPT, arithmetic
 from xla_lint.program.interpreter.conditions import ask
 from xla_lint.program.interpreter.truth import number_of

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How, Read
-from xla_lint.program.domain.objects import bound_to, member_of
-from xla_lint.program.domain.values import NONE, TEXT, Function, Instance, Location, Sequence, Text, options, tensors_in
+from xla_lint.program.domain.objects import bound_to, member_of, without_assumed
+from xla_lint.program.domain.values import NONE, TEXT, Instance, Location, Sequence, options
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.host_parts import use_on_host
 from xla_lint.program.syntax.spelling import source_of
@@ -14,7 +16,8 @@ from xla_lint.program.syntax.spelling import source_of
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.domain.values import Logger, Value
+    from xla_lint.program.domain.loaders import Logger
+    from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
 
 
@@ -32,10 +35,11 @@ def read(
 ) -> bool:
     """Let the host ask for a value. An object of the project is formatted as its own method says.
 
-    What may be a text is no tensor where nothing is asked for that only tensors have.
+    What is only assumed to be a tensor is none where it may as well be a text, and nothing is asked for that only
+    tensors have; nor is what a test told from one.
     """
-    if how in (How.FORMAT, How.BRANCH) and any(isinstance(option, Text) for option in options(value)):
-        return False
+    if how in (How.FORMAT, How.BRANCH):
+        value = without_assumed(value)
     if how is not How.FORMAT:
         return read_tensors(machine, node, subject, value, how, spelled, materialises=materialises)
     found = False
@@ -74,7 +78,7 @@ def read_tensors(
         if pending and logger is None and machine.loop is not None and not machine.is_conditional:
             machine.loop.note_fetch()
         if materialises and logger is None and pending:
-            state.materialised |= {tensor.root or tensor}
+            state.materialised |= {tensor.memory}
         if how is not How.FORMAT:
             break
     return found

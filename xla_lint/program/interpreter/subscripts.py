@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import DataShape, How, RankIndex
+from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import differs_between_replicas
+from xla_lint.program.domain.objects import any_of, differs_between_replicas, key_of
 from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.domain.values import (
     NONE,
     TEXT,
     UNKNOWN,
-    Function,
     Instance,
     Kind,
     Location,
@@ -26,10 +27,6 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    element_of,
-    join_all,
-    key_of,
-    may_alias,
     options,
 )
 from xla_lint.program.machine.arguments import Arguments
@@ -152,10 +149,12 @@ def entry_of(machine: Machine, node: nodes.NodeNG, value: Mapping, key: str | No
         made = machine.call(value.factory, Arguments(node, []))
         machine.heap.put(value.entries, key, made)
         return made
-    if value.element is not None:
-        entries = list(value.entries.values()) if value.factory is not None else []
-        return may_alias([*entries, value.element])
-    return may_alias(list(value.entries.values())) if value.entries and key is None else UNKNOWN
+    if value.element is not None and value.factory is None:
+        return any_of([value.element])
+    if value.element is None and (not value.entries or key is not None):
+        return UNKNOWN
+    others = [] if value.element is None else [value.element]
+    return machine.heap.summary(value, lambda: any_of([*value.entries.values(), *others]))
 
 
 def index_sequence(value: Sequence, index: Value) -> Value:

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.events import Growing, History
+from xla_lint.program.domain.heap import current
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.state import current
-from xla_lint.program.domain.values import (
-    UNKNOWN,
-    Choice,
-    Location,
-    Number,
-    Tensor,
-    Value,
-    join_all,
-    options,
-    tensors_in,
-)
+from xla_lint.program.domain.values import UNKNOWN, Choice, Location, Number, Tensor, Value, options
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.machine.growth import Total
 from xla_lint.program.syntax.spelling import source_of
 

@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.events import Condition
-from xla_lint.program.domain.values import FACT, NO_TRAITS, UNKNOWN, Method, Name, Number, Text, Trait, options
+from xla_lint.program.domain.values import (
+    FACT,
+    NO_TENSOR,
+    NO_TRAITS,
+    UNKNOWN,
+    Name,
+    Number,
+    Text,
+    Trait,
+    options,
+)
 from xla_lint.program.syntax.imports import is_none_constant
 
 if TYPE_CHECKING:
@@ -117,4 +128,6 @@ def is_setting(node: nodes.NodeNG, value: Value) -> bool:
         return False
     if isinstance(value, Number):
         return not value.loops and not value.traits
-    return all(option is UNKNOWN or isinstance(option, (Text, Number, Name, Method)) for option in options(value))
+    return all(
+        option in (UNKNOWN, NO_TENSOR) or isinstance(option, (Text, Number, Name, Method)) for option in options(value)
+    )

@@ -8,6 +8,8 @@ from astroid import nodes
 
 from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.join import join_all, told_apart_by
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.objects import note_loaders
@@ -17,7 +19,6 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
     Instance,
-    Loader,
     Location,
     Mapping,
     Number,
@@ -25,10 +26,9 @@ from xla_lint.program.domain.values import (
     Stream,
     Tensor,
     Text,
-    join_all,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.interpreter.branches import test_of
 from xla_lint.program.interpreter.conditions import narrow
 from xla_lint.program.interpreter.totals import look_for_growth, stored_since
@@ -219,7 +219,7 @@ def differs(old: Value, new: Value) -> bool:
     if type(old) is not type(new):
         return not (isinstance(old, Number) and new is UNKNOWN)
     if isinstance(old, Tensor) and isinstance(new, Tensor):
-        return (old.place, old.grad, old.sites) != (new.place, new.grad, new.sites)
+        return told_apart_by(old) != told_apart_by(new)
     if isinstance(old, Sequence) and isinstance(new, Sequence):
         if old.items is not None and new.items is not None and len(old.items) == len(new.items):
             return any(differs(a, b) for a, b in zip(old.items, new.items, strict=True))

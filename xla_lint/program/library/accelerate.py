@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How, SplitPrepare
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.objects import is_optimizer, is_schedule
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     NONE,
@@ -18,17 +21,15 @@ from xla_lint.program.domain.values import (
     Choice,
     Device,
     Instance,
-    Loader,
     Location,
     Number,
     Sequence,
     Tensor,
     Value,
-    join_all,
 )
 from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import place_model
-from xla_lint.program.library.optimizers import clip, is_optimizer, is_schedule, models_of, reduce
+from xla_lint.program.library.optimizers import clip, models_of, reduce
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
@@ -176,12 +177,12 @@ def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> Non
     optimizers = [v for v in arguments.positional if isinstance(v, Instance) and is_optimizer(v)]
     earlier = owner.attributes.get(OPTIMIZERS)
     for optimizer in optimizers:
-        origins = models_of(optimizer.attributes.get("params", UNKNOWN))
+        origins = models_of(optimizer.attributes.get("params"))
         if origins and optimizer.place is not Location.DEVICE and all(is_prepared(origin) for origin in origins):
             machine.emit(SplitPrepare(arguments.node, machine.context, optimizer))
     for other in (earlier.items or []) if isinstance(earlier, Sequence) else []:
         if isinstance(other, Instance) and other not in optimizers:
-            origins = models_of(other.attributes.get("params", UNKNOWN))
+            origins = models_of(other.attributes.get("params"))
             if any(origin in models and origin.place is not Location.DEVICE for origin in origins):
                 machine.emit(SplitPrepare(arguments.node, machine.context, other))
 

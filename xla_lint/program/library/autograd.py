@@ -5,20 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Class, Function, GradientHook
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import AUTOGRAD_FUNCTION, library_base, member_of
-from xla_lint.program.domain.values import (
-    NONE,
-    UNKNOWN,
-    Class,
-    Function,
-    GradientHook,
-    Instance,
-    Location,
-    Sequence,
-    Tensor,
-    Value,
-)
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Location, Sequence, Tensor, Value
 from xla_lint.program.library.registry import methods
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE

@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import element_of, join_all
+from xla_lint.program.domain.objects import is_drawn
 from xla_lint.program.domain.values import (
     DEVICE_TYPES,
     NONE,
@@ -20,8 +22,6 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    element_of,
-    join_all,
     options,
 )
 from xla_lint.program.library.registry import function
@@ -30,6 +30,7 @@ from xla_lint.program.machine.arguments import Arguments
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
+RANDOM = Number(traits=frozenset({Trait.RANDOM}))
 DATA = Number(traits=frozenset({Trait.DATA}))
 
 
@@ -37,6 +38,11 @@ def data_number(machine: Machine, value: Value) -> Number:
     """A number read from the device here: inside loops it may be another one in each turn."""
     shared = all(isinstance(o, Tensor) and o.shared for o in options(value))
     return Number(None, frozenset(machine.loops), NUMBER.traits if shared else DATA.traits)
+
+
+def drawn(machine: Machine) -> Number:
+    """A number drawn here: inside loops it is another one in each turn."""
+    return Number(None, frozenset(machine.loops), RANDOM.traits)
 
 
 @function("builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.round")
@@ -50,6 +56,8 @@ def convert(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return machine.derived(arguments.node, [value])
     if machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{spelled}()"):
         return data_number(machine, value)
+    if is_drawn(value):
+        return drawn(machine)
     if isinstance(value, Number):
         if spelled == "int" and value.const is not None and math.isfinite(value.const):
             return Number(int(value.const), value.loops, value.traits)

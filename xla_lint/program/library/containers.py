@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.objects import key_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -18,12 +20,8 @@ from xla_lint.program.domain.values import (
     Stream,
     Text,
     Value,
-    bounded,
-    element_of,
-    join,
-    join_all,
-    key_of,
 )
+from xla_lint.program.domain.walk import bounded
 from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.arguments import Arguments
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.objects import is_assumed, is_optimizer
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -17,7 +18,6 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
-from xla_lint.program.library.optimizers import is_assumed, is_optimizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.datasets import ROWS
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LoaderBuilt
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import bound_to, member_of
 from xla_lint.program.domain.values import (
     MATERIALISED,
@@ -16,9 +19,7 @@ from xla_lint.program.domain.values import (
     NUMBER,
     UNKNOWN,
     Choice,
-    Function,
     Instance,
-    Loader,
     Location,
     Mapping,
     Number,
@@ -27,9 +28,9 @@ from xla_lint.program.domain.values import (
     Stream,
     Tensor,
     Value,
-    join_all,
     options,
 )
+from xla_lint.program.domain.walk import OBJECTS, changed
 from xla_lint.program.library.iterables import length
 from xla_lint.program.library.progress import bar_method
 from xla_lint.program.library.registry import function, methods
@@ -145,42 +146,42 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
 
 
 def on_host(value: Value, *, stacked: bool = False) -> Value:
-    """A batch as a loader yields it: tensors on the host; `stacked`: rows of tuples become a list of columns."""
-    if isinstance(value, Tensor):
-        return value.like(place=Location.HOST, recorded_in=MATERIALISED, length=None, parts=frozenset({Part()}))
-    if isinstance(value, Number) and stacked:
-        return Tensor(Location.HOST, parts=frozenset({Part()}))
+    """A batch as a loader yields it: tensors on the host.
+
+    `stacked`: numbers are made tensors as well, and rows of tuples become a list of columns.
+    """
+
+    def fetched(item: Value) -> Value:
+        if isinstance(item, Tensor):
+            return item.like(place=Location.HOST, recorded_in=MATERIALISED, length=None, parts=frozenset({Part()}))
+        if isinstance(item, Number) and stacked:
+            return Tensor(Location.HOST, parts=frozenset({Part()}))
+        return item
+
+    batch = changed(value, fetched, OBJECTS)
+    return thawed(batch) if stacked else batch
+
+
+def thawed(value: Value) -> Value:
+    """A value whose tuples are lists."""
     if isinstance(value, Sequence):
-        items = None if value.items is None else [on_host(item, stacked=stacked) for item in value.items]
-        return Sequence(items, on_host(value.element, stacked=stacked), value.frozen and not stacked)
+        items = None if value.items is None else [thawed(item) for item in value.items]
+        return Sequence(items, thawed(value.element))
     if isinstance(value, Mapping):
-        return Mapping(
-            {key: on_host(item, stacked=stacked) for key, item in value.entries.items()},
-            None if value.element is None else on_host(value.element, stacked=stacked),
-        )
-    if isinstance(value, Choice):
-        return join_all(on_host(option, stacked=stacked) for option in value.options)
-    return value
+        element = None if value.element is None else thawed(value.element)
+        return Mapping({key: thawed(item) for key, item in value.entries.items()}, element)
+    return join_all(thawed(option) for option in value.options) if isinstance(value, Choice) else value
 
 
 def on_device(value: Value) -> Value:
-    """A batch as a device loader yields it: its tensors transferred, everything else as it is."""
+    """A batch as a device loader yields it: its tensors transferred, those of objects as well, all else as it is."""
+    return changed(value, _transferred, OBJECTS)
+
+
+def _transferred(value: Value) -> Value:
     if isinstance(value, Tensor):
         return value.like(place=Location.DEVICE, recorded_in=MATERIALISED, parts=NO_PARTS)
-    if isinstance(value, Sequence):
-        items = None if value.items is None else [on_device(item) for item in value.items]
-        element = on_device(value.element) if items is None else join_all(items)
-        return Sequence(items, element, value.frozen)
-    if isinstance(value, Mapping):
-        return Mapping(
-            {key: on_device(item) for key, item in value.entries.items()},
-            None if value.element is None else on_device(value.element),
-        )
-    if isinstance(value, Choice):
-        return join_all(on_device(option) for option in value.options)
-    if value is UNKNOWN:
-        return Tensor(Location.DEVICE, unstructured=True, certain=False)
-    return value
+    return Tensor(Location.DEVICE, unstructured=True, certain=False) if value is UNKNOWN else value
 
 
 def wrap(value: Value, node: nodes.NodeNG) -> Loader:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
     Choice,
     Device,
-    Function,
     Location,
     Name,
     Number,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.values import Instance, Tensor, Value, tensors_in
+from xla_lint.program.domain.values import Instance, Tensor, Value
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Class, Function, Method
+from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH
 from xla_lint.program.domain.values import (
     UNKNOWN,
     Choice,
-    Class,
-    Function,
     Instance,
     Mapping,
-    Method,
     Name,
     Sequence,
     Tensor,
     Value,
-    choose,
 )
 from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.arguments import Arguments

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xla_lint.program.domain.definitions import Function
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import library_base
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Function, Instance, Loader, Location, Tensor, Value
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Tensor, Value
 from xla_lint.program.library.registry import HOOKS
 
 Maker = Callable[[], Value]

@@ -5,15 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
-from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Number, Sequence, Trait, Value, tensors_in
-from xla_lint.program.library.builtin import DATA
+from xla_lint.program.domain.values import (
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Instance,
+    Number,
+    Sequence,
+    Trait,
+    Value,
+)
+from xla_lint.program.domain.walk import tensors_in
+from xla_lint.program.library.builtin import DATA, drawn
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
-RANDOM = Number(traits=frozenset({Trait.RANDOM}))
 CLOCK = Number(traits=frozenset({Trait.CLOCK}))
 DRAWS = frozenset(
     "random randint uniform choice randrange gauss normal rand integers binomial beta getrandbits random_sample "
@@ -54,11 +63,6 @@ def draw(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if last in ("Random", "SystemRandom", "default_rng", "RandomState", "Generator"):
         return Instance(None, "random.Random")
     return drawn(machine) if last in DRAWS else UNKNOWN
-
-
-def drawn(machine: Machine) -> Number:
-    """A number drawn here: inside loops it is another one in each turn."""
-    return Number(None, frozenset(machine.loops), RANDOM.traits)
 
 
 def drawn_item(machine: Machine, name: str, arguments: Arguments) -> Value:

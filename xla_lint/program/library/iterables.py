@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import differs_between_replicas, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
-    Function,
-    Generator,
     Instance,
-    Loader,
     Number,
     Sequence,
     Stream,
@@ -23,7 +23,6 @@ from xla_lint.program.domain.values import (
     Text,
     Trait,
     Value,
-    join_all,
 )
 from xla_lint.program.library.progress import bar_method
 from xla_lint.program.library.registry import function, methods

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function, Method
 from xla_lint.program.domain.events import Launch
 from xla_lint.program.domain.ranks import RANK
-from xla_lint.program.domain.values import NONE, UNKNOWN, Function, Method, Number, Sequence, Text, Value
+from xla_lint.program.domain.values import NONE, UNKNOWN, Number, Sequence, Text, Value
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
 

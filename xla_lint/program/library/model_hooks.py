@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import NONE, UNKNOWN, Function, Instance, Location, Value
+from xla_lint.program.domain.definitions import Function
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Location, Value
 from xla_lint.program.library.registry import methods
 
 if TYPE_CHECKING:

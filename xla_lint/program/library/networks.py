@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Transfer
 from xla_lint.program.domain.locations import location_of
+from xla_lint.program.domain.objects import is_assumed
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -24,12 +25,12 @@ from xla_lint.program.domain.values import (
     Text,
     Value,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import place_named
 from xla_lint.program.library.model_hooks import run_waiting_hooks
 from xla_lint.program.library.module_lists import CONTAINERS, fill
-from xla_lint.program.library.optimizers import DEPTH, inside, is_assumed, move_parameters, parameter_of
+from xla_lint.program.library.optimizers import DEPTH, inside, move_parameters, parameter_of
 from xla_lint.program.library.registry import attributes, function, iteration, methods
 from xla_lint.program.machine.arguments import Arguments
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.locations import location_of
-from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Tensor, Value, tensors_in
+from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Tensor, Value
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.optimizers import clip, parameters_place
 from xla_lint.program.library.registry import function
 

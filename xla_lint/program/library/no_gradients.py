@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import UNKNOWN, Function, Instance, Value
+from xla_lint.program.domain.definitions import Function
+from xla_lint.program.domain.values import UNKNOWN, Instance, Value
 from xla_lint.program.library.registry import function, manager, methods
 
 if TYPE_CHECKING:

@@ -7,27 +7,34 @@ ones, also after `load_state_dict`, which leaves `param_groups[...]["params"]` a
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.objects import OPTIMIZERS, is_optimizer
+from xla_lint.program.domain.walk import DATA, ITERABLES, found_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
-    Function,
     Instance,
     Location,
     Mapping,
     Move,
     Origin,
     Sequence,
-    Stream,
     Tensor,
     Value,
-    join_all,
     options,
 )
 from xla_lint.program.library.registry import attributes, function, methods
@@ -45,22 +52,6 @@ STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
 """The methods of an optimizer that register functions to run before and after each step."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
-OPTIMIZERS = ("torch.optim.", "torch_xla.amp.syncfree.")
-SCHEDULES = "torch.optim.lr_scheduler."
-
-
-def is_optimizer(value: Value) -> bool:
-    """Whether a value is an optimizer; schedules and averaged models are none."""
-    if not isinstance(value, Instance) or value.model:
-        return False
-    library = value.library
-    return library.startswith(OPTIMIZERS) and not library.startswith((SCHEDULES, "torch.optim.swa_utils."))
-
-
-def is_schedule(value: Value) -> bool:
-    """Whether a value is a schedule of learning rates."""
-    return isinstance(value, Instance) and value.library.startswith(SCHEDULES)
-
 
 # Parameters.
 
@@ -84,8 +75,8 @@ def parts_of(model: Instance, depth: int = DEPTH) -> Iterator[Instance]:
 
 def parameter_of(machine: Machine, model: Instance) -> Tensor:
     """Any parameter of a model."""
-    origins = frozenset(Origin(part, len(part.moves), machine.at.entry_point) for part in parts_of(model))
-    return Tensor(model.place, certain=model.certain, owner=model, origins=origins)
+    origins = frozenset(Origin(model, part, len(part.moves), machine.at.entry_point) for part in parts_of(model))
+    return Tensor(model.place, certain=model.certain, origins=origins)
 
 
 def gradient_of(parameter: Tensor) -> frozenset[Origin]:
@@ -93,26 +84,13 @@ def gradient_of(parameter: Tensor) -> frozenset[Origin]:
     return frozenset(replace(origin, gradient=True) for origin in parameter.origins)
 
 
-def parameters_in(value: Value | None, depth: int = DEPTH) -> Iterator[Tensor]:
+def parameters_in(value: Value | None) -> Iterable[Tensor]:
     """The tensors that an optimizer gets: parameters, their names with them, or groups of them."""
-    if value is None or depth == 0:
-        return
-    for option in options(value):
-        if isinstance(option, Tensor):
-            yield option
-        elif isinstance(option, Sequence):
-            for item in option.items if option.items is not None else (option.element,):
-                yield from parameters_in(item, depth - 1)
-        elif isinstance(option, Mapping):
-            for entry in (*option.entries.values(), option.element):
-                yield from parameters_in(entry, depth - 1)
-        elif isinstance(option, Stream):
-            for inner in (option.element, option.source, *option.pieces):
-                yield from parameters_in(inner, depth - 1)
+    return found_in(value, Tensor, ITERABLES, DEPTH) if value is not None else ()
 
 
 def origins_of(value: Value | None) -> frozenset[Origin]:
-    """The models that parameters come from."""
+    """Where parameters come from."""
     return frozenset(origin for tensor in parameters_in(value) for origin in tensor.origins)
 
 
@@ -148,18 +126,9 @@ def groups_of(optimizer: Instance) -> Value:
     return Sequence(None, Mapping({"params": Sequence(None, parameters)}, UNKNOWN))
 
 
-def models_of(parameters: Value) -> set[Instance]:
+def models_of(parameters: Value | None) -> set[Instance]:
     """The models whose parameters an optimizer was given."""
-    if isinstance(parameters, Tensor):
-        return {parameters.owner} if parameters.owner is not None else set()
-    inner: list[Value] = []
-    if isinstance(parameters, Stream):
-        inner = [parameters.element, *parameters.pieces, *([parameters.source] if parameters.source else [])]
-    elif isinstance(parameters, Sequence):
-        inner = [parameters.element] if parameters.items is None else parameters.items
-    elif isinstance(parameters, Mapping):
-        inner = [*parameters.entries.values(), *([parameters.element] if parameters.element else [])]
-    return {model for value in inner for model in models_of(value)}
+    return {origin.asked for origin in origins_of(parameters)}
 
 
 def parameters_place(value: Value | None) -> Location:
@@ -170,7 +139,7 @@ def parameters_place(value: Value | None) -> Location:
 
 def optimizer_place(optimizer: Instance) -> Location:
     """Where the parameters that an optimizer updates live now."""
-    places = {model.place for model in models_of(optimizer.attributes.get("params", UNKNOWN))}
+    places = {model.place for model in models_of(optimizer.attributes.get("params"))}
     if Location.DEVICE in places or not places:
         return Location.DEVICE if Location.DEVICE in places else optimizer.place
     return Location.HOST if places == {Location.HOST} else optimizer.place
@@ -182,7 +151,7 @@ def optimizer_place(optimizer: Instance) -> Location:
 def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
     """An optimizer, or one of several, takes its step."""
     for option in options(optimizer):
-        if isinstance(option, Instance) and is_optimizer(option):
+        if is_optimizer(option):
             before, after = STEP_HOOKS
             given = Arguments(node, [option, Sequence([], frozen=True), Mapping({})])
             for hook in step_hooks(option, before):
@@ -206,24 +175,18 @@ def step_hooks(optimizer: Instance, name: str) -> list[Value]:
     return held.items or [] if isinstance(held, Sequence) else []
 
 
-def report_outdated(machine: Machine, value: Value, depth: int = 3) -> None:
+def report_outdated(machine: Machine, value: Value) -> None:
     """Report the optimizers in a value that hold parameters which their model no longer has."""
-    for option in options(value):
-        if isinstance(option, Sequence) and depth:
-            for item in option.items if option.items is not None else (option.element,):
-                report_outdated(machine, item, depth - 1)
-        elif isinstance(option, Mapping) and depth:
-            for item in option.entries.values():
-                report_outdated(machine, item, depth - 1)
-        elif isinstance(option, Instance) and is_optimizer(option) and option.node is not None:
+    for optimizer in found_in(value, Instance, DATA):
+        if is_optimizer(optimizer) and optimizer.node is not None:
             moves = {
                 (origin.model.node is not None and origin.model.certain, -move.line)
-                for origin in origins_of(option.attributes.get("params"))
+                for origin in origins_of(optimizer.attributes.get("params"))
                 if (move := outdating(machine, origin)) is not None
             }
             if moves:
                 certain, line = max(moves)
-                machine.emit(Outdated(option.node, machine.context, -line, certain))
+                machine.emit(Outdated(optimizer.node, machine.context, -line, certain))
 
 
 def outdating(machine: Machine, origin: Origin) -> Move | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Autocast
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
-    Function,
     Instance,
     Mapping,
     Number,

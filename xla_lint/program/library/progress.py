@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
-from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Loader, Stream, Value
+from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Stream, Value
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:

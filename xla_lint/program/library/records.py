@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import UNKNOWN, Class, Instance, Sequence, Text, Value
+from xla_lint.program.domain.definitions import Class
+from xla_lint.program.domain.values import UNKNOWN, Instance, Sequence, Text, Value
 from xla_lint.program.library.registry import function
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.join import join
 from xla_lint.program.domain.objects import Super
 from xla_lint.program.domain.values import (
     FACT,
@@ -19,7 +20,6 @@ from xla_lint.program.domain.values import (
     Tensor,
     Text,
     Value,
-    join,
     options,
 )
 from xla_lint.program.library.registry import function

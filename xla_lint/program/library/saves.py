@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How, Save
-from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Value, tensors_in
+from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Value
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.contents import place_in
 from xla_lint.program.library.registry import function
 from xla_lint.program.syntax.spelling import source_of

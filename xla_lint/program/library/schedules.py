@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Mapping, Sequence, Value
-from xla_lint.program.library.optimizers import SCHEDULES
 from xla_lint.program.library.registry import methods
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
-@methods(SCHEDULES)
+@methods("torch.optim.lr_scheduler.")
 @methods("torch.optim.swa_utils.SWALR")
 def schedule_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Methods of a schedule."""

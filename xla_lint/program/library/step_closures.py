@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How, Read, StepClosure
 from xla_lint.program.domain.values import (
     MATERIALISED,
     NONE,
     UNKNOWN,
-    Function,
     Number,
     Sequence,
     Tensor,

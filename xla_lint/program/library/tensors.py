@@ -22,7 +22,7 @@ from xla_lint.knowledge.operations import (
 )
 from xla_lint.program.domain.events import Backward, DataShape, How, Transfer
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import model_on_device
+from xla_lint.program.domain.objects import is_drawn, model_on_device
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     FETCHED,
@@ -44,9 +44,8 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.library.autograd import run_hooks
-from xla_lint.program.library.builtin import data_number
+from xla_lint.program.library.builtin import data_number, drawn
 from xla_lint.program.library.devices import is_device, place_named
-from xla_lint.program.library.host_numbers import drawn
 from xla_lint.program.library.registry import methods
 from xla_lint.program.machine.costs import report_changing, report_padding
 from xla_lint.program.machine.host_parts import use_on_host, want_on_device
@@ -83,7 +82,7 @@ def metadata(machine: Machine, receiver: Tensor, name: str, arguments: Arguments
 def fetch(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
     """One number is fetched."""
     read = machine.read(arguments.node, subject_of(arguments), receiver, How.VALUE, f".{name}()")
-    return data_number(machine, receiver) if read else drawn(machine) if receiver.drawn else NUMBER
+    return data_number(machine, receiver) if read else drawn(machine) if is_drawn(receiver) else NUMBER
 
 
 @methods(Tensor, *MATERIALISING_FETCHES)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.knowledge.operations import COMPARING_FETCHES, FACTORIES, LIKE_FACTORIES
+from xla_lint.knowledge.operations import COMPARING_FETCHES, DRAWING_FACTORIES, FACTORIES, LIKE_FACTORIES
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
     UNKNOWN,
-    Choice,
     Device,
-    Function,
     Instance,
     Kind,
     Location,
@@ -27,8 +27,8 @@ from xla_lint.program.domain.values import (
     Trait,
     Value,
     options,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import place_named
 from xla_lint.program.library.registry import function
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.machine.machine import Machine
 
-DRAWN = frozenset({"rand", "randn", "randint", "normal", "randperm"})
-"""The factories that draw random numbers."""
 COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.special.", "torch.fft.", "torchvision.ops.")
 QUIET_FUNCTIONS = frozenset(
     "manual_seed seed set_default_dtype get_default_dtype is_tensor is_storage get_rng_state set_rng_state "
@@ -175,7 +173,7 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
         isinstance(o, Device) and not o.certain for o in options(arguments.keywords.get("device") or default)
     )
     made = machine.loop if place is Location.HOST and not must_travel(name, arguments) else None
-    drawn = place is Location.HOST and name in DRAWN
+    drawn = place is Location.HOST and draws_one(name, arguments)
     return machine.tensor(node, place, length=length, kind=kind, certain=certain, made=made, drawn=drawn)
 
 
@@ -185,6 +183,17 @@ def must_travel(name: str, arguments: Arguments) -> bool:
         return True
     fill = arguments.get(1, "fill_value") if name == "full" else None
     return fill is not None and not (isinstance(fill, Number) and fill.const is not None and not fill.loops)
+
+
+def draws_one(name: str, arguments: Arguments) -> bool:
+    """Whether a factory draws one random number, to decide something by; many are data."""
+    if name not in DRAWING_FACTORIES:
+        return False
+    given = arguments.keywords.get("size")
+    sizes = [given] if given is not None else sized(name, arguments.positional)
+    numbers = [item for size in sizes for item in ((size.items or []) if isinstance(size, Sequence) else [size])]
+    known = all(not isinstance(size, Sequence) or size.items is not None for size in sizes)
+    return known and all(isinstance(number, Number) and number.const == 1 for number in numbers)
 
 
 def sized(name: str, sizes: list[Value]) -> list[Value]:
@@ -221,19 +230,21 @@ def is_constant(data: Value | None) -> bool:
 
 
 def _like(machine: Machine, arguments: Arguments) -> Value:
-    model = arguments.get(0, "input")
+    given = options(arguments.get(0, "input") or UNKNOWN)
     dtype = arguments.keywords.get("dtype")
     named = place_named(arguments.keywords.get("device"))
-    if isinstance(model, Choice):
-        model = next((o for o in model.options if isinstance(o, Tensor)), UNKNOWN)
-    if not isinstance(model, Tensor):
+    models = [option for option in given if isinstance(option, Tensor)]
+    if not models:
         return machine.tensor(arguments.node, named) if named is not None else UNKNOWN
-    return machine.tensor(
-        arguments.node,
-        named or model.place,
-        length=model.length,
-        kind=kind_named(dtype) or model.kind,
-        certain=model.certain,
+    return join_all(
+        machine.tensor(
+            arguments.node,
+            named or model.place,
+            length=model.length,
+            kind=kind_named(dtype) or model.kind,
+            certain=model.certain,
+        )
+        for model in models
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Condition, How
 from xla_lint.program.domain.objects import bound_to
 from xla_lint.program.domain.ranks import RANK
@@ -15,7 +16,6 @@ from xla_lint.program.domain.values import (
     NUMBER,
     UNKNOWN,
     Device,
-    Function,
     Instance,
     Location,
     Number,

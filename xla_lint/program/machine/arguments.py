@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.values import tensors_in
+from xla_lint.program.domain.walk import tensors_in
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Tensor, Value

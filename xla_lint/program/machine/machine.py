@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.events import (
     Barrier,
     Collective,
@@ -20,9 +21,11 @@ from xla_lint.program.domain.events import (
     Forward,
     SplitStep,
 )
+from xla_lint.program.domain.heap import Heap
+from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.loops import Cut, CutSite
-from xla_lint.program.domain.state import Frame, Gradients, Heap, Phase, State
+from xla_lint.program.domain.state import Frame, Gradients, Phase, State
 from xla_lint.program.domain.values import (
     MATERIALISED,
     NO_PARTS,
@@ -30,11 +33,9 @@ from xla_lint.program.domain.values import (
     UNKNOWN,
     Device,
     Location,
-    Logger,
-    Method,
     Tensor,
-    tensors_in,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.machine.growth import Growth
 from xla_lint.program.machine.limits import Limits
 from xla_lint.program.machine.loop_table import LoopTable
@@ -50,9 +51,10 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.domain.definitions import Function, GradientHook, Imported
     from xla_lint.program.domain.events import CallSite, How
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Function, GradientHook, Imported, Instance, Sequence, Value
+    from xla_lint.program.domain.values import Instance, Sequence, Value
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
@@ -406,7 +408,7 @@ class Machine(ABC):
         tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
         place = location_of(tensors)
         properties.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
-        if place is Location.HOST and any(tensor.drawn for tensor in tensors):
+        if place is Location.HOST and all(tensor.drawn for tensor in tensors):
             properties["drawn"] = True
         if place is Location.HOST:
             properties.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
@@ -421,7 +423,7 @@ class Machine(ABC):
     def is_pending(self, tensor: Tensor) -> bool:
         """Whether reading a tensor here executes a graph, on some path."""
         state = self.here
-        return tensor.recorded_in in state.epochs and (tensor.root or tensor) not in state.materialised
+        return tensor.is_pending(state.epochs, state.materialised)
 
     @property
     def is_conditional(self) -> bool:

@@ -5,8 +5,9 @@ Rules import from here and from the domain; how a program is interpreted can cha
 
 from __future__ import annotations
 
+from xla_lint.program.domain.objects import is_optimizer
 from xla_lint.program.library.devices import is_device, place_named
-from xla_lint.program.library.optimizers import is_optimizer, origins_of, parameters_place, parts_of
+from xla_lint.program.library.optimizers import origins_of, parameters_place, parts_of
 from xla_lint.program.project.scope import Domain, Version
 from xla_lint.program.project.scripts import Script
 from xla_lint.program.queries.holdings import (

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Instance, Loader
+from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.values import Instance
 from xla_lint.program.queries import Domain, use_of
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity

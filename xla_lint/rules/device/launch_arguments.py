@@ -8,8 +8,9 @@ from astroid import nodes
 
 from xla_lint.program.backend import torch_xla
 from xla_lint.program.backend.torch_xla import LAUNCH, SPAWN
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Function, Sequence
+from xla_lint.program.domain.values import Sequence
 from xla_lint.program.queries import wrapped_function
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity

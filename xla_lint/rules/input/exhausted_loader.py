@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.program.domain.events import Event
+    from xla_lint.program.domain.loaders import Loader
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Loader
     from xla_lint.rules.base import Finding
 
 

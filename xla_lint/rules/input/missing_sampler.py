@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import LoaderBuilt, RankIndex
 from xla_lint.program.domain.objects import differs_between_replicas, library_base
-from xla_lint.program.domain.values import UNKNOWN, Instance, tensors_in
+from xla_lint.program.domain.values import UNKNOWN, Instance
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything

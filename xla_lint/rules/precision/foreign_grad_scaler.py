@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend import torch_xla
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options, tensors_in
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.queries import is_optimizer, setting
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Counter, Rule, Severity

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.values import NONE, Instance, Location, tensors_in
+from xla_lint.program.domain.values import NONE, Instance, Location
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, device_tensors, given
 

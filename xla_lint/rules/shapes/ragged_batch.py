@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.program.domain.events import Event
-    from xla_lint.program.domain.values import Loader
+    from xla_lint.program.domain.loaders import Loader
     from xla_lint.rules.base import Finding
 
 
