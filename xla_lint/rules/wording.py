@@ -69,4 +69,5 @@ def confidence(context: Context, *tensors: Tensor, on_every_path: bool = True) -
     """How sure a finding about these tensors is, in this context."""
     if not all(tensor.certain for tensor in tensors) or (context.step is not None and not context.step.certain):
         return Confidence.INFERENCE
-    return Confidence.HIGH if on_every_path else Confidence.CONTROL_FLOW
+    sure = on_every_path and not any(tensor.assumed for tensor in tensors)
+    return Confidence.HIGH if sure else Confidence.CONTROL_FLOW

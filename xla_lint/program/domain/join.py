@@ -162,6 +162,8 @@ def _tensors(a: Tensor, b: Tensor, _: int) -> Tensor | None:
         return None
     newer, older = (a, b) if (a.recorded_in, a.line) > (b.recorded_in, b.line) else (b, a)
     changes = _TENSOR.joined(newer, older)
+    if newer.certain is not older.certain:
+        changes["assumed"] = True
     if not _same_memory(newer, older):
         memory = newer.memory | older.memory
         changes["roots"] = memory if len(memory) <= MOST_OPTIONS else NO_TENSORS

@@ -185,7 +185,9 @@ class Tensor(Value):
     unstructured: bool = False
     """True for a model's output of unknown structure: its attributes and items are tensors."""
     certain: bool = True
-    """False where a link of the evidence is a convention."""
+    """False where a link of the evidence is a convention, on every path."""
+    assumed: bool = False
+    """True where it is certain on one path, and a link is a convention on another."""
     length: int | None = None
     """The size of the first dimension, where the source says so."""
     sites: frozenset[nodes.NodeNG] = NO_SITES
@@ -218,6 +220,7 @@ class Tensor(Value):
         "grad": EITHER,
         "unstructured": EITHER,
         "certain": EITHER,
+        "assumed": EITHER,
         "length": agreed(None),
         "sites": UNION,
         "clip": BOTH,

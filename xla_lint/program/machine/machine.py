@@ -413,6 +413,7 @@ class Machine(ABC):
         if place is Location.HOST:
             properties.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
         properties.setdefault("certain", all(tensor.certain for tensor in tensors))
+        properties.setdefault("assumed", any(tensor.assumed for tensor in tensors))
         properties.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
         properties.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
         properties.setdefault("shared", bool(tensors) and all(tensor.shared for tensor in tensors))
