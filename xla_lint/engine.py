@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.limits import GivenUp
+
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -46,12 +51,13 @@ def check_module(
     settings: Settings,
     symbols: Collection[str] | None = None,
     errors: list[InternalError] | None = None,
+    given_up: list[GivenUp] | None = None,
 ) -> list[Finding]:
     """The findings of one module, in the order of its lines.
 
     `symbols` limits the rules that run; None runs every one, advice included.
     `errors` takes the errors inside the engine that ended the analysis of one function; without it, the first one is
-    raised.
+    raised. `given_up` takes the places of the module from which a program was not followed further.
 
     Raises:
         Exception: an error inside the engine.
@@ -66,6 +72,8 @@ def check_module(
     contained: list[InternalError] = []
     for part in analyse(module, project, target, membership, judge):
         contained += [*part.run.errors, *part.run.verdict.errors]
+        if given_up is not None:
+            given_up += (place for place in part.run.given_up if place.node.root() is part.module)
         found = membership.own | part.through
         own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
         if part.entry is not None and not membership.own:

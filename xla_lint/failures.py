@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.limits import GivenUp
+
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,17 +45,22 @@ class Checked:
 
     findings: list[Finding]
     failures: list[Failure]
+    limits: list[Failure]
+    """Where the analysis reached one of its bounds, which is no error."""
 
 
 def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
     """What `engine.check_module` finds with every rule, advice included, whatever goes wrong in it."""
     errors: list[InternalError] = []
+    given_up: list[GivenUp] = []
     try:
         with room_to_recurse(), collector_paused():
-            findings = engine.check_module(module, project, settings, errors=errors)
+            findings = engine.check_module(module, project, settings, errors=errors, given_up=given_up)
     except Exception as error:  # noqa: BLE001 - told to the user
         findings, errors = [], [InternalError(error, module)]
-    return Checked(findings, list(dict.fromkeys(failure(fault, module) for fault in errors)))
+    limits = (Failure(None, place.node.fromlineno, place.limit.value) for place in given_up)
+    failures = (failure(fault, module) for fault in errors)
+    return Checked(findings, list(dict.fromkeys(failures)), list(dict.fromkeys(limits)))
 
 
 def failure(fault: InternalError, module: nodes.Module) -> Failure:

@@ -29,7 +29,7 @@ import platformdirs
 import pylint
 
 from xla_lint import __version__
-from xla_lint.cli.results import Basis, Extent, Located, Outcome
+from xla_lint.cli.results import Basis, Extent, Located, Outcome, Problem
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
 from xla_lint.program.project.source import module_name
 
@@ -188,14 +188,19 @@ def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSumm
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:
-    return {"outside": outcome.outside, "findings": [dataclasses.asdict(finding) for finding in outcome.findings]}
+    return {
+        "outside": outcome.outside,
+        "findings": [dataclasses.asdict(finding) for finding in outcome.findings],
+        "limits": [dataclasses.asdict(limit) for limit in outcome.limits],
+    }
 
 
 def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
     findings = [
         Located(**{**finding, "path": path, "place": Extent(**finding["place"])}) for finding in packed["findings"]
     ]
-    return Outcome(path, findings, outside=packed["outside"])
+    limits = [Problem(**{**limit, "path": path}) for limit in packed["limits"]]
+    return Outcome(path, findings, limits=limits, outside=packed["outside"])
 
 
 def _replace(path: Path, content: bytes) -> None:

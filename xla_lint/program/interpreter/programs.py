@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.limits import GivenUp
+
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -65,6 +70,8 @@ class Run(Generic[T]):
     uses_xla: bool
     """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
     errors: list[InternalError]
+    given_up: tuple[GivenUp, ...]
+    """Where it was not followed further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,7 @@ def run_program(
         judge.judge(program, domains),
         any(map(uses_device, happened.events)),
         happened.errors,
+        happened.given_up,
     )
 
 
@@ -178,6 +186,7 @@ class Happened(NamedTuple):
     """Those that were run."""
     statements: set[nodes.NodeNG]
     errors: list[InternalError]
+    given_up: tuple[GivenUp, ...]
 
 
 def _interpreted(entry: nodes.Module, project: Project, target: Version, reached: Reached) -> Happened:
@@ -191,7 +200,8 @@ def _interpreted(entry: nodes.Module, project: Project, target: Version, reached
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_table.contexts()]
     decide(machine.loop_table.outermost)
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    return Happened(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors)
+    events = [*machine.events, *loops]
+    return Happened(modules, events, machine.visited, machine.ran, machine.errors, machine.limits.given_up)
 
 
 def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Module, Reached]:

@@ -1,11 +1,11 @@
-"""The contract: what a program's meaning may ask of the machine that runs it.
+"""The machine that runs a program: all that handlers know of it.
 
-What each kind of node and value means is told by handlers, in tables (`meanings`). Handlers know this class alone.
+What each kind of node and value means is told by handlers, in tables (`meanings`). What one handler needs of another
+it asks of the machine too (`operations`).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -41,27 +41,27 @@ from xla_lint.program.machine.limits import Limits
 from xla_lint.program.machine.loop_table import LoopTable
 from xla_lint.program.machine.meanings import ATTRIBUTES, CALLS, EXPRESSIONS, ITERATIONS, STATEMENTS, TARGETS
 from xla_lint.program.machine.memo import Memo
+from xla_lint.program.machine.operations import Operations
 from xla_lint.program.machine.position import Position
 from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from astroid import nodes
 
-    from xla_lint.program.domain.definitions import Function, GradientHook, Imported
-    from xla_lint.program.domain.events import CallSite, How
+    from xla_lint.program.domain.definitions import GradientHook
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Instance, Sequence, Value
+    from xla_lint.program.domain.values import Instance, Value
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
     from xla_lint.program.syntax.uses import Uses
 
 
-class Machine(ABC):
+class Machine(Operations):
     """One run of one program: where it stands, and what it has done so far."""
 
     def __init__(self, module: nodes.Module, project: Project, target: Version, *, assume_device: bool) -> None:
@@ -165,96 +165,6 @@ class Machine(ABC):
         if loop is not None:
             loop.note_opaque()
         return UNKNOWN
-
-    # What more handlers ask of each other.
-
-    @abstractmethod
-    def binary(self, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value:
-        """The result of a binary operator."""
-
-    @abstractmethod
-    def method(self, receiver: Value, name: str, arguments: Arguments) -> Value:
-        """The result of calling a method of a value that is not of the project."""
-
-    @abstractmethod
-    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
-        """Set an attribute of an object."""
-
-    @abstractmethod
-    def rebind(self, target: nodes.NodeNG | None, old: Value, new: Value) -> None:
-        """Let a name that holds a value hold another one."""
-
-    @abstractmethod
-    def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
-        """Add another value's items to a list."""
-
-    @abstractmethod
-    def call_function(self, function: Function, arguments: Arguments) -> Value:
-        """The result of calling a function of the project."""
-
-    @abstractmethod
-    def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
-        """Run a function's body with its parameters bound, or remember what it did."""
-
-    @abstractmethod
-    def activate(
-        self,
-        function: Function,
-        bound: dict[str, Value],
-        call: CallSite | None = None,
-        on_yield: Callable[[Value], None] | None = None,
-        consumer: Loop | None = None,
-    ) -> tuple[Value, Frame]:
-        """Run a function's body; what it returns, and its frame with what it yielded."""
-
-    @abstractmethod
-    def call_instance(self, instance: Instance, arguments: Arguments) -> Value:
-        """The result of calling an object: a model's `forward`, or `__call__`."""
-
-    @abstractmethod
-    def hand_over(self, arguments: Arguments) -> None:
-        """Let code that cannot be seen call the functions that it is given, again and again."""
-
-    @abstractmethod
-    def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
-        """Run a function that a model calls with these values whenever it runs."""
-
-    @abstractmethod
-    def enter(self, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
-        """Run the body of a `with` statement inside its context manager."""
-
-    @abstractmethod
-    def find_imported(self, value: Imported) -> Value:
-        """What an import of the project's own stands for."""
-
-    @abstractmethod
-    def read(
-        self,
-        node: nodes.NodeNG,
-        subject: nodes.NodeNG | None,
-        value: Value,
-        how: How,
-        spelled: str,
-        *,
-        materialises: bool = False,
-        logger: Logger | None = None,
-        level: int = 0,
-    ) -> bool:
-        """Let the host ask for a value; True where a device tensor was read."""
-
-    @abstractmethod
-    def read_each(
-        self,
-        arguments: Arguments,
-        how: How,
-        spelled: str,
-        *,
-        first: int = 0,
-        materialises: bool = False,
-        logger: Logger | None = None,
-        level: int = 0,
-    ) -> bool:
-        """Let the host ask for every positional argument from `first` on; True where a device tensor was read."""
 
     # Where it stands.
 
