@@ -30,6 +30,7 @@ def check_module(
     settings: Settings,
     symbols: Collection[str] | None = None,
     errors: list[InternalError] | None = None,  # noqa: ARG001 - a stand-in takes what the engine takes
+    given_up: list[GivenUp] | None = None,  # noqa: ARG001 - likewise
 ) -> list[Finding]:
     CALLS.append((module, project, settings))
     if module.name == "crash":
