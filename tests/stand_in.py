@@ -14,6 +14,7 @@ from astroid import nodes
 from xla_lint import engine
 from xla_lint.engine import Settings
 from xla_lint.program.machine.internal_errors import InternalError
+from xla_lint.program.machine.limits import GivenUp
 from xla_lint.program.project.project import Project
 from xla_lint.rules import rule_named
 from xla_lint.rules.base import Confidence, Finding
