@@ -78,8 +78,10 @@ def files_page() -> str:
     lines = [
         "# Every file, and why it exists",
         "",
-        "Written by `scripts/write_pages.py` from the first line of each file; do not edit. The rules have "
-        "[pages of their own](rules/README.md); [how it all hangs together](architecture.md).",
+        (
+            "Written by `scripts/write_pages.py` from the first line of each file; do not edit. The rules have "
+            "[pages of their own](rules/README.md); [how it all hangs together](architecture.md)."
+        ),
     ]
     for folder in sorted({path.parent for path in PACKAGE.rglob("*.py")}):
         own = folder.relative_to(ROOT).as_posix()
