@@ -171,3 +171,8 @@ def test_an_upward_import_is_seen() -> None:
     found = list(imports(source, ["xla_lint", "program"]))
     assert found == ["xla_lint.rules.base", "xla_lint.plugin", "xla_lint.cli.main"]
     assert [layer_of(name) for name in found] == [2, 4, 4]
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m.startswith("runtime/")])
+def test_the_runtime_half_needs_no_command(module: str) -> None:
+    assert not [name for name in imports_of(module) if name.startswith("xla_lint.cli")]
