@@ -107,7 +107,7 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if applies(kind, domains) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, domains) and program.backend.has(*kind.needs) and (symbols is None or kind.symbol in symbols)
     }
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []

@@ -15,6 +15,7 @@ from xla_lint.program.queries import Domain
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.backend.backend import Role
     from xla_lint.program.queries import Program
 
 
@@ -92,6 +93,8 @@ class Rule(ABC):
     """The kinds of event that `check` is called with."""
     costs: ClassVar[tuple[Counter, ...]] = ()
     """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
+    needs: ClassVar[tuple[Role, ...]] = ()
+    """What a backend must have for the rule to concern its programs: a rule about barriers needs barriers."""
     domain: ClassVar[Domain] = Domain.XLA
     """The kind of programs that the rule checks besides XLA programs."""
 

@@ -18,6 +18,7 @@ from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
+from xla_lint.program.project.statements import REPLICA_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.interpreter import Interpreter
     from xla_lint.program.syntax.uses import Use
-
-ENTRY = "_mp_fn"
-"""The function that launchers of replicas look for in a script."""
 
 
 class EntryPoints:
@@ -164,7 +162,7 @@ class EntryPoints:
         if form is not None:
             at.loops = (machine.loop_table.loop(function.node, function.name, at, form),)
         at.in_forward = form is Form.FORWARD
-        at.replicated = function.name == ENTRY and function.owner is None
+        at.replicated = function.name in REPLICA_FUNCTIONS and function.owner is None
         if at.replicated and function.node.args.args:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1

@@ -56,4 +56,4 @@ class PrintTensor(ReadRule):
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
-        return pending_facts(read, self.program.barrier)
+        return pending_facts(read, self.program)

@@ -57,4 +57,4 @@ class ValueRead(ReadRule):
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
-        return pending_facts(read, self.program.barrier)
+        return pending_facts(read, self.program)
