@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.interpreter import Interpreter
     from xla_lint.program.syntax.uses import Use
+
+DEVICE_LOADERS = frozenset(name.rpartition(".")[2] for name in names(Role.LOADER))
+"""The classes, by last name, of the loaders that an annotation says to be on the device."""
 
 
 class EntryPoints:
@@ -238,7 +243,7 @@ def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, 
         return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
     if last == "DataLoader":
         return Loader(None, UNKNOWN)
-    if last == "MpDeviceLoader":
+    if last in DEVICE_LOADERS:
         return Loader(None, Tensor(Location.DEVICE, unstructured=True, certain=False), wrapped=True)
     if last.startswith("PreTrainedTokenizer"):
         return Instance(None, "transformers.PreTrainedTokenizer", certain=False)
