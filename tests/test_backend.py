@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_fixtures import expected
+from xla_lint.engine import concerns
 from xla_lint.program.backend import (
     ASSUMED,
     BACKENDS,
@@ -29,6 +30,10 @@ from xla_lint.program.backend import (
 )
 from xla_lint.program.backend.backend import Backend, Charge, Mode, Role
 from xla_lint.program.backend.torch_xla import names as torch_xla
+from xla_lint.rules import all_rules
+from xla_lint.rules.barriers.missing_sync import MissingSync
+from xla_lint.rules.precision.stale_optimizer import StaleOptimizer
+from xla_lint.rules.reads.value_read import ValueRead
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "xla_lint"
@@ -159,6 +164,14 @@ class TestABackend:
         charges = {Mode.FUSED: Charge.CUTS, Mode.COMPILED: Charge.BREAKS}
         assert Backend("gizmo", "gizmo", charges, functions={}, written={}).charge is Charge.CUTS
         assert ASSUMED.charge is Charge.EXECUTES
+
+    def test_concerns_the_rules_that_hold_in_its_mode_and_speak_of_what_it_has(self) -> None:
+        eager = Backend("gizmo", "gizmo", {Mode.EAGER: Charge.WAITS}, functions={}, written={})
+        lazy = Backend("gizmo", "gizmo", {Mode.LAZY: Charge.EXECUTES}, functions={}, written={})
+        assert [concerns(ValueRead, backend) for backend in (eager, lazy, ASSUMED)] == [True, True, True]
+        assert [concerns(StaleOptimizer, backend) for backend in (eager, lazy, ASSUMED)] == [False, True, True]
+        assert [concerns(MissingSync, backend) for backend in (eager, lazy, ASSUMED)] == [False, False, True]
+        assert all(concerns(rule, ASSUMED) for rule in all_rules())
 
     def test_may_lack_what_another_has(self) -> None:
         bare = Backend("gizmo", "gizmo", {Mode.EAGER: Charge.WAITS}, functions={}, written={})

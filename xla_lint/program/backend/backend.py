@@ -156,6 +156,11 @@ class Backend:
         return dotted
 
     @property
+    def mode(self) -> Mode:
+        """The mode that programs are in by default."""
+        return next(iter(self.charges))
+
+    @property
     def charge(self) -> Charge:
         """What a read costs in the default mode."""
-        return next(iter(self.charges.values()))
+        return self.charges[self.mode]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
@@ -46,6 +47,7 @@ class TensorBranch(ReadRule):
     message = "'%(what)s' is tested by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS, Counter.READS)
     takes = Cost.FULL
+    modes = frozenset(Mode)
     how = How.BRANCH
 
     def facts(self, read: Read) -> dict[str, str]:

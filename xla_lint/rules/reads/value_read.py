@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
@@ -53,6 +54,7 @@ class ValueRead(ReadRule):
     message = "'%(what)s' is read by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
+    modes = frozenset(Mode)
     how = How.VALUE
 
     def facts(self, read: Read) -> dict[str, str]:
