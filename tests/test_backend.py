@@ -211,6 +211,18 @@ class TestTheBackendInTheGuide:
         assert {(line, symbol) for line, symbol, _ in found} == expected(shown[1])
         assert all("the host waits for the device every step; keep it on the device" in text for *_, text in found)
 
+    def test_a_program_whose_helper_names_the_device_is_for_it(self, shown: tuple[str, str], checked: Checker) -> None:
+        checked.add(shown[0])
+        helper = checked.program.with_name("helper.py")
+        helper.write_text('import torch\ndevice = torch.device("gizmo")\n', encoding="utf-8")
+        found = checked.findings(shown[1].replace('device = torch.device("gizmo")', "from helper import device"))
+        assert {(line, symbol) for line, symbol, _ in found} == expected(shown[1])
+        assert all("the host waits for the device every step" in text for *_, text in found)
+
+    def test_a_text_that_names_no_device_is_no_program_for_it(self, shown: tuple[str, str], checked: Checker) -> None:
+        checked.add(shown[0])
+        assert not checked.findings("print('gizmo')\n" + shown[1].replace('torch.device("gizmo")', "pick()"))
+
     def test_without_it_nothing_is_found(self, shown: tuple[str, str], checked: Checker) -> None:
         assert not checked.findings(shown[1])
 

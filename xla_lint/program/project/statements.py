@@ -46,11 +46,13 @@ ASKS = (
     rb"\b" + _any_of(BACKEND_KEYWORDS) + rb"\s*=\s*[\"']" + _any_of(TRAINER_TEXTS)
 )
 """A file that defines the function for replicas, or that asks a framework for XLA."""
-NAMED = rb"|\b(?:to\(|device\(|device\s*=)\s*[\"']" + _any_of(NAMED_DEVICES) + rb"[\"':]"
-NAMES_DEVICE = NAMED if NAMED_DEVICES else b""
+NAMED = rb"\b(?:to\(|device\(|device\s*=)\s*[\"']" + _any_of(NAMED_DEVICES)
+NAMES_DEVICE = b"|" + NAMED + rb"[\"':]" if NAMED_DEVICES else b""
 """A file that names a device of a backend which need not be imported."""
-REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA, re.MULTILINE)
-"""An import under no condition."""
+ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]" if NAMED_DEVICES else b""
+"""The same, at the top level, and under no condition."""
+REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
+"""An import, or such a device, under no condition."""
 COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + ASKS, re.MULTILINE)
 DOMAINS = {
     Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + ASKS + NAMES_DEVICE, re.MULTILINE),
