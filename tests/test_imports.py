@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -25,8 +24,6 @@ OPEN_TO_RULES = (
 """What a rule may import of the package."""
 INTERNAL = {"attributes", "project"}
 """Attributes of values and programs that rules leave to the queries."""
-SPELLED = re.compile(r"\bx(m|r|ser)\b|torch_xla\.|_mp_fn|(Mp|Parallel)(Device)?Loader|mark_step|syncfree\.\w")
-"""How a text names a function or class of the backend."""
 TYPES = "TYPE_CHECKING"
 DOMAIN = "domain."
 """The room of the types that know each other: a value says in which loops it changes, a loop what it iterates."""
@@ -117,14 +114,6 @@ def test_a_rule_imports_what_is_open_to_rules(module: str) -> None:
 def test_a_rule_asks_for_what_objects_and_projects_hold(module: str) -> None:
     tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
     assert not {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & INTERNAL
-
-
-@pytest.mark.parametrize("module", [module for module in modules() if module.startswith("rules/")])
-def test_a_rule_leaves_spelling_to_the_backend(module: str) -> None:
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
-    assert not [node.value for node in texts if isinstance(node.value, str) and SPELLED.search(node.value)]
 
 
 def test_rooms_import_lower_rooms_alone() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.backend.backend import Backend
     from xla_lint.program.project.project import Project
     from xla_lint.program.queries import Program
     from xla_lint.rules.base import Rule
@@ -101,6 +102,11 @@ def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
     return Domain.XLA in domains or rule.domain in domains
 
 
+def concerns(rule: type[Rule], backend: Backend) -> bool:
+    """Whether a rule is for the programs of a backend: it holds in their mode, and speaks of what there is."""
+    return backend.mode in rule.modes and backend.has(*rule.needs)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the rules find in one program."""
@@ -115,7 +121,7 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if applies(kind, domains) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, domains) and concerns(kind, program.backend) and (symbols is None or kind.symbol in symbols)
     }
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []

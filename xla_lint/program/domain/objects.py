@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function, Member
 from xla_lint.program.domain.join import choose, join_all, may_alias
 from xla_lint.program.domain.loaders import Loader
@@ -33,7 +35,7 @@ PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", 
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
 SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
-OPTIMIZERS = ("torch.optim.", "torch_xla.amp.syncfree.")
+OPTIMIZERS = ("torch.optim.", *names(Role.OPTIMIZERS))
 SCHEDULES = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 

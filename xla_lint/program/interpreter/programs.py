@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from astroid import nodes
 
+from xla_lint.program.backend import ASSUMED, package_of, role_of
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import Text
@@ -21,8 +23,9 @@ from xla_lint.program.interpreter.entry_points import EntryPoints
 from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.interpreter.statements import run_definitions
-from xla_lint.program.library.devices import DEVICES, is_device
+from xla_lint.program.library.devices import is_device
 from xla_lint.program.machine.internal_errors import Contained
+from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import drives_device, is_of_xla
 from xla_lint.program.queries import Program
@@ -166,7 +169,8 @@ def run_program(
         stated += [*api_uses(code), *environment_sets(code)]
     alone = len(happened.modules) <= 1
     events = [*happened.events, *stated]
-    program = Program(entry, target, events, project, alone=alone, importing=frozenset(reached.called))
+    backend = next(filter(None, map(backend_in, (entry, *happened.modules.values()))), ASSUMED)
+    program = Program(entry, target, events, project, backend, alone=alone, importing=frozenset(reached.called))
     return Run(
         happened.modules,
         {} if alone else ran_by_module(happened, program.called),
@@ -216,8 +220,12 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
 
 
 def uses_device(event: Event) -> bool:
-    """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
+    """Whether an event shows that a run is one on a lazy device; other calls of a backend may serve any device."""
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
-    kin = is_of_xla(event.name) and not event.name.startswith("torch_xla.")
-    return kin or event.name in DEVICES or any(map(is_device, (*event.args, *event.kwargs.values())))
+    kin = is_of_xla(event.name) and package_of(event.name) is None
+    return (
+        kin
+        or role_of(event.name) in (Role.DEVICE, Role.DEVICES)
+        or any(map(is_device, (*event.args, *event.kwargs.values())))
+    )

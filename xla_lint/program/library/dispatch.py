@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from xla_lint.knowledge.runtime_calls import initialises
+from xla_lint.program.backend import initialises
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value

@@ -43,6 +43,7 @@ from xla_lint.program.machine.meanings import ATTRIBUTES, CALLS, EXPRESSIONS, IT
 from xla_lint.program.machine.memo import Memo
 from xla_lint.program.machine.operations import Operations
 from xla_lint.program.machine.position import Position
+from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
 
@@ -67,6 +68,8 @@ class Machine(Operations):
     def __init__(self, module: nodes.Module, project: Project, target: Version, *, assume_device: bool) -> None:
         self.project = project
         self.target = target
+        self.backend = backend_in(module)
+        """The backend that the entry module is for; None where it tells none."""
         self.limits = Limits()
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.backend import BACKENDS, names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
+TAKE_DEVICES = frozenset({"to", "device"})
+"""The functions, by last name, whose first argument names a device."""
 KEPT_AS = "_xla_lint_index"
 """The attribute of a tree that holds its index."""
 SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
@@ -173,6 +178,17 @@ class Index:
                     if keyword.arg in keywords and isinstance(value, nodes.Const) and isinstance(value.value, str):
                         yield value.value
 
+    @cached_property
+    def devices(self) -> frozenset[str]:
+        """The texts by which calls name devices: `.to("cpu")`, `torch.device("cpu")`, `device="cpu"`."""
+        given = ((call, constants_of(call)) for calls in self._calls.values() for call in calls)
+        return frozenset(
+            value
+            for call, constants in given
+            for slot, value in constants
+            if isinstance(value, str) and (slot == "device" or (slot == 0 and last_name(call.func) in TAKE_DEVICES))
+        )
+
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
         return any(part in self.looping for part in self._parts(function))
@@ -229,9 +245,10 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
     nodes.If: Index._note_test,
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
-BACKENDS = frozenset({"xla", "tpu", "neuron"})
-DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
-CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
+CHOICES = frozenset[str]().union(*(backend.choices for backend in BACKENDS))
+DEVICE_CALLS = frozenset(name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)) - {"device"}
+"""The functions that only a lazy device has, by last name: `device` is an attribute of much else."""
+CORE = frozenset(module for backend in BACKENDS for module in backend.core)
 
 
 def flag_for_xla(node: nodes.If) -> str | None:
@@ -251,12 +268,12 @@ def is_choice(node: nodes.NodeNG) -> bool:
         and isinstance(node.left, (nodes.Name, nodes.Attribute))
         and [op for op, _ in node.ops] in (["=="], ["!="])
         and isinstance(node.ops[0][1], nodes.Const)
-        and node.ops[0][1].value in BACKENDS
+        and node.ops[0][1].value in CHOICES
     )
 
 
 def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
-    """Whether statements import torch_xla itself, or take its device or step with it: the body of `if use_xla:`."""
+    """Whether statements import a backend itself, or take its device or step with it: the body of `if use_xla:`."""
     for statement in body:
         if isinstance(statement, nodes.Import) and any(name in CORE for name, _ in statement.names):
             return True

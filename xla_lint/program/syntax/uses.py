@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from astroid import nodes
 
 from xla_lint.knowledge.operations import FACTORIES
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 
 MODEL_METHODS = frozenset(
     {
@@ -32,7 +34,7 @@ QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "
 COMPUTING = frozenset({"torch", "torch.nn.functional"})
 NOT_COMPUTING = FACTORIES | QUESTIONS
 DEVICE_KEYWORDS = frozenset({"device"})
-OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
+OPTIMIZER_STEPS = frozenset(name.rpartition(".")[2] for name in names(Role.OPTIMIZER_STEP, Role.REDUCE_GRADIENTS))
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ class Use:
     placed: bool = False
     """It is given where a device is expected."""
     optimizer: bool = False
-    """It is handed to `xm.optimizer_step`."""
+    """It is handed to a backend's function that steps it, or reduces its gradients."""
     computed: bool = False
     """It is the first argument of a torch function that computes."""
     given_to: set[str] = field(default_factory=set)
