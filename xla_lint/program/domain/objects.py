@@ -80,10 +80,12 @@ def _resolved(value: Tensor, use: Use | None) -> Value:
 
 def lineage(cls: Class) -> list[Value]:
     """A class and its bases, in the order in which Python looks for a member."""
-    order: list[Value] = [cls]
-    for base in cls.bases:
-        order += lineage(base) if isinstance(base, Class) else [base]
-    return list(reversed(dict.fromkeys(reversed(order))))
+    if cls.order is None:
+        order: list[Value] = [cls]
+        for base in cls.bases:
+            order += lineage(base) if isinstance(base, Class) else [base]
+        cls.order = list(reversed(dict.fromkeys(reversed(order))))
+    return cls.order
 
 
 def library_base(cls: Class) -> str:
@@ -164,10 +166,13 @@ def loaders_of(value: Value) -> list[Loader]:
 
 def differs_between_replicas(value: Value | None) -> bool:
     """Whether a value holds a number that is another one on each replica, so that it may split the data itself."""
-    return value is not None and any(
-        Trait.RANK in part.traits if isinstance(part, Number) else isinstance(part, Text) and part.ranked
-        for part in walk(value, EVERYTHING, DEPTH - 1)
-    )
+    if value is None:
+        return False
+    parts = walk(value, EVERYTHING, DEPTH - 1) if type(value) in EVERYTHING else (value,)
+    for part in parts:
+        if Trait.RANK in part.traits if isinstance(part, Number) else isinstance(part, Text) and part.ranked:
+            return True
+    return False
 
 
 def is_optimizer(value: Value) -> TypeGuard[Instance]:

@@ -26,7 +26,7 @@ def launch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if dotted.endswith("MpModelWrapper"):
         return target or UNKNOWN
     if may_replicate(arguments):
-        machine.emit(Launch(arguments.node, machine.context, machine.here.touched))
+        machine.emit(Launch(arguments.node, machine.context, machine.touches.among(machine.here.touched)))
     if isinstance(target, (Function, Method)):
         touched = machine.here.touched
         extra = arguments.get(1, "args")

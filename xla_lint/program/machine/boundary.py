@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.machine.internal_errors import Contained
@@ -30,7 +29,7 @@ class Boundary(Contained):
         self.env = machine.here.env
         self.exits = len(machine.at.frame.exits)
         self.at = machine.at
-        self.before = replace(machine.at)
+        self.before = machine.at.copy()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
