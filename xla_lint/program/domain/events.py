@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -33,7 +33,7 @@ class Condition(enum.Enum):
     SETTING = "something that the source does not decide"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class CallSite:
     """One call on the way to an event: the called function's name and the line of the call."""
 
@@ -45,8 +45,7 @@ class CallSite:
     """The call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(NamedTuple):
     """A guard that holds, and how many loops were around the test that set it."""
 
     condition: Condition

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.definitions import Class, Function, Member
@@ -11,6 +12,7 @@ from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
     NO_TENSOR,
     UNKNOWN,
+    Choice,
     Instance,
     Location,
     Move,
@@ -48,9 +50,14 @@ class Super(Value):
         self.receiver = receiver
 
 
+_all_of_function = attrgetter(*(part.name for part in fields(Function)))
+
+
 def bound_to(function: Function, receiver: Value) -> Function:
     """A function as a method of its receiver."""
-    return replace(function, receiver=receiver)
+    bound = Function(*_all_of_function(function))
+    bound.receiver = receiver
+    return bound
 
 
 def model_on_device(value: Tensor) -> Instance:
@@ -61,7 +68,9 @@ def model_on_device(value: Tensor) -> Instance:
 
 def is_undecided(value: Value) -> bool:
     """Whether a value may be a model or a tensor: something unknown that was moved to the device."""
-    return any(isinstance(option, Tensor) and option.undecided for option in options(value))
+    if isinstance(value, Choice):
+        return any(map(is_undecided, value.options))
+    return isinstance(value, Tensor) and value.undecided
 
 
 def resolved(value: Value, use: Use | None) -> Value:

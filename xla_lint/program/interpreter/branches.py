@@ -8,7 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.events import Condition, HostChoice
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
-from xla_lint.program.domain.state import Exits, meet_all
+from xla_lint.program.domain.state import meet_all
 from xla_lint.program.domain.values import NO_TENSOR
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
@@ -95,9 +95,9 @@ def branch(
         narrow(machine, told)
         departures, events = count_departures(machine), len(machine.events)
         run()
-        dead |= machine.at.state is None
-        ended |= machine.at.state is None and count_departures(machine) == departures
         if machine.at.state is None:
+            dead = True
+            ended |= count_departures(machine) == departures
             leave(machine, departures, events)
         ends.append(machine.at.state)
         heaps.append(machine.heap.take_back(mark))
@@ -115,7 +115,9 @@ def branch(
 def count_departures(machine: Machine) -> tuple[int, int, int]:
     """How many paths returned, broke and continued so far; one that raises ends the program instead."""
     frame = machine.at.frame
-    exits = frame.exits[-1] if frame.exits else Exits()
+    if not frame.exits:
+        return len(frame.returns), 0, 0
+    exits = frame.exits[-1]
     return len(frame.returns), len(exits.breaks), len(exits.continues)
 
 
