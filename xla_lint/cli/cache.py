@@ -19,13 +19,11 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import astroid
-import platformdirs
 import pylint
 
 from xla_lint import __version__
@@ -161,6 +159,8 @@ class Store:
 
 def default_folder() -> Path:
     """Where caches of the user lie on this platform."""
+    import platformdirs  # noqa: PLC0415 - not every run keeps results
+
     return platformdirs.user_cache_path("xla-lint", appauthor=False)
 
 
@@ -206,6 +206,8 @@ def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
 def _replace(path: Path, content: bytes) -> None:
     """Write a file so that no one sees a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    import tempfile  # noqa: PLC0415 - few runs have something new to keep
+
     descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         os.close(descriptor)

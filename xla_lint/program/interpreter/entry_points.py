@@ -44,7 +44,7 @@ class EntryPoints:
         self.reached_statements = statements
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
-        self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
+        self.touched = 0
         """What initialises the runtime as the module is imported."""
         self.device = machine.default_device
 

@@ -211,9 +211,10 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
         bound[spec.kwarg] = Mapping(
             {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
         )
-    for name, value in bound.items():
-        if function.frame.index is not None and is_undecided(value):
-            bound[name] = resolved(value, function.frame.index.uses(function.node).get(name))
+    index = function.frame.index
+    for name, value in bound.items() if index is not None else ():
+        if index is not None and is_undecided(value):
+            bound[name] = resolved(value, index.uses(function.node).get(name))
     return bound
 
 

@@ -7,7 +7,6 @@ it asks of the machine too (`operations`).
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.definitions import Method
@@ -26,6 +25,7 @@ from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.loops import Cut, CutSite
 from xla_lint.program.domain.state import Frame, Gradients, Phase, State
+from xla_lint.program.domain.touches import Touches
 from xla_lint.program.domain.values import (
     MATERIALISED,
     NO_PARTS,
@@ -48,7 +48,7 @@ from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from astroid import nodes
@@ -85,6 +85,7 @@ class Machine(Operations):
         """The statements that were run."""
         self.visited: set[nodes.NodeNG] = set()
         """The functions whose body was run at least once."""
+        self.touches = Touches()
         self.bindings = 0
         """How many variables of modules were bound so far."""
         self.operations = 0
@@ -201,7 +202,9 @@ class Machine(Operations):
         see how far it came.
         """
         before = self.at
-        self.at = replace(before, **changes)
+        self.at = before.copy()
+        for part, value in changes.items():
+            setattr(self.at, part, value)
         yield
         if "state" not in changes:
             before.state = self.at.state
@@ -216,7 +219,7 @@ class Machine(Operations):
         self.at.loops = before
 
     @contextmanager
-    def under(self, conditions: Iterable[Condition]) -> Iterator[None]:
+    def under(self, conditions: Collection[Condition]) -> Iterator[None]:
         """Stand under conditions, and leave with those that held before."""
         before = self.here.path_condition
         self.assume(conditions)
@@ -224,11 +227,13 @@ class Machine(Operations):
         if self.at.state is not None:
             self.at.state.path_condition = before
 
-    def assume(self, conditions: Iterable[Condition]) -> None:
+    def assume(self, conditions: Collection[Condition]) -> None:
         """Let conditions hold from here on."""
         at = self.at
-        added = frozenset(Constraint(condition, len(at.loops), len(at.calls)) for condition in conditions)
-        if added and not added <= self.here.path_condition:
+        if not conditions:
+            return
+        added = frozenset([Constraint(condition, len(at.loops), len(at.calls)) for condition in conditions])
+        if not added <= self.here.path_condition:
             self.here.path_condition |= added
 
     @property

@@ -61,26 +61,28 @@ class Index:
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
+        mentioned, attributes = self.mentioned, self.attributes
         scopes: list[nodes.NodeNG] = [module]
         for scope in scopes:
             calls, inner = self._calls[scope], self._inner[scope]
             pending = list(scope.get_children())
             while pending:
-                node = pending.pop()
-                if isinstance(node, nodes.Name):
-                    self.mentioned[node.name].append(node)
-                elif isinstance(node, nodes.Attribute):
-                    self.attributes[node.attrname].append(node)
+                node: Any = pending.pop()
+                kind = type(node)
+                if kind is nodes.Name:
+                    mentioned[node.name].append(node)
+                elif kind is nodes.Attribute:
+                    attributes[node.attrname].append(node)
                     pending.append(node.expr)
-                elif isinstance(node, nodes.Call):
+                elif kind is nodes.Call:
                     calls.append(node)
                     pending.append(node.func)
                     pending += node.args
                     pending += node.keywords
-                elif type(node) in SCOPES:
+                elif kind in SCOPES:
                     inner.append(node)
-                elif type(node) not in LEAVES:
-                    note = NOTES.get(type(node))
+                elif kind not in LEAVES:
+                    note = NOTES.get(kind)
                     if note is not None:
                         note(self, node, scope)
                     pending += node.get_children()
@@ -110,7 +112,7 @@ class Index:
                 self._aliases[root].append(target.name)
         elif isinstance(target, nodes.AssignAttr) and (
             isinstance(node, nodes.AugAssign)
-            or (isinstance(node.value, (nodes.BinOp, nodes.Attribute)) and advances(node.value, target.as_string()))
+            or (isinstance(node.value, (nodes.BinOp, nodes.Attribute)) and advances(node.value, target))
         ):
             self._counted.setdefault(scope, set()).add(target.attrname)
 
@@ -295,11 +297,25 @@ def root_name(node: nodes.NodeNG) -> str | None:
     return node.name if isinstance(node, nodes.Name) else None
 
 
-def advances(value: nodes.NodeNG, target: str) -> bool:
+def advances(value: nodes.NodeNG, target: nodes.NodeNG) -> bool:
     """Whether a value is computed from the name or attribute it is assigned to: `(n + 1) % size` for `n`."""
-    if isinstance(value, nodes.BinOp):
-        return advances(value.left, target) or advances(value.right, target)
-    return isinstance(value, (nodes.Name, nodes.Attribute)) and value.as_string() == target
+    while isinstance(value, nodes.BinOp):
+        if advances(value.right, target):
+            return True
+        value = value.left
+    if isinstance(value, nodes.Name):
+        return isinstance(target, nodes.AssignName) and bool(value.name == target.name)
+    return (
+        isinstance(value, nodes.Attribute)
+        and isinstance(target, nodes.AssignAttr)
+        and bool(value.attrname == target.attrname)
+        and value.as_string() == target.as_string()
+    )
+
+
+def forget_index(module: nodes.Module) -> None:
+    """Let go of a module's index: it is made anew if it is asked for again."""
+    vars(module).pop(KEPT_AS, None)
 
 
 def index_of(module: nodes.Module) -> Index:

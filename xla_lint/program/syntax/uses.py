@@ -116,6 +116,11 @@ def path_of(node: nodes.NodeNG, receiver: str | None) -> str | None:
     return None
 
 
+def is_member(node: nodes.NodeNG) -> bool:
+    """Whether a node is an attribute of a name."""
+    return isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name)
+
+
 def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:
     """Note what one call shows of the names in it.
 
