@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
 PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
+OPEN = "?"
+"""The library of an object of which nothing is known but that the program puts things on it."""
+OPEN_LIBRARIES = frozenset({OPEN, "argparse.Namespace", "types.SimpleNamespace", "omegaconf.DictConfig"})
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
 SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
@@ -173,6 +176,11 @@ def differs_between_replicas(value: Value | None) -> bool:
 def is_optimizer(value: Value) -> TypeGuard[Instance]:
     """Whether a value is an optimizer; schedules and averaged models are none."""
     return isinstance(value, Instance) and value.library.startswith(OPTIMIZERS) and not is_schedule(value)
+
+
+def is_open(value: Value | None) -> TypeGuard[Instance]:
+    """Whether a value is an object that holds what was put on it, and else what is not known."""
+    return isinstance(value, Instance) and value.library in OPEN_LIBRARIES
 
 
 def is_schedule(value: Value) -> TypeGuard[Instance]:

@@ -10,7 +10,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import GradientSet, How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import key_of
+from xla_lint.program.domain.objects import is_open, key_of
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -22,6 +22,7 @@ from xla_lint.program.domain.values import (
     Sequence,
     Stream,
     Tensor,
+    Text,
     Trait,
     options,
 )
@@ -186,6 +187,9 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
         elif isinstance(option, Sequence) and not option.frozen:
             machine.heap.assign(option, "items", None)
             machine.heap.assign(option, "element", join(option.element, bounded(value, option)))
+        elif is_open(option):
+            if isinstance(index, Text) and index.const is not None:
+                machine.set_attribute(option, index.const, value)
         elif isinstance(option, Instance) and option.cls is not None:
             method = machine.attribute(option, "__setitem__", target)
             if isinstance(method, Function):

@@ -13,6 +13,7 @@ from xla_lint.program.domain.objects import (
     Super,
     bound_to,
     is_enumeration,
+    is_open,
     library_base,
     lineage,
     member_of,
@@ -57,9 +58,10 @@ VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 
 
 @attributes_of(Name)
-def name_attribute(_: Machine, value: Name, name: str, __: nodes.NodeNG) -> Value:
-    """A name of a library, or a module inside."""
-    return Name(canonical(f"{value.dotted}.{name}"))
+def name_attribute(machine: Machine, value: Name, name: str, _: nodes.NodeNG) -> Value:
+    """A name of a library, or a module inside; what the program has set there, as on the flags of absl."""
+    dotted = f"{value.dotted}.{name}"
+    return machine.set_on_names.get(dotted) or Name(canonical(dotted))
 
 
 @attributes_of(Choice)
@@ -141,6 +143,8 @@ def instance_attribute(machine: Machine, value: Instance, name: str, node: nodes
     known = attribute_of(machine, value, name, node)
     if known is not None:
         return known
+    if is_open(value) and not hasattr(dict, name):
+        return UNKNOWN
     getter = member_of(value.cls, "__getattr__")
     if isinstance(getter, Function):
         return UNKNOWN
@@ -200,6 +204,8 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             if isinstance(value, Number) and option.cls is not None and name in counters(machine, option.cls):
                 value = Number(None, value.loops | frozenset(machine.at.loops), value.traits)
             machine.heap.put(option.attributes, name, as_setting(value))
+        elif isinstance(option, Name):
+            machine.heap.put(machine.set_on_names, f"{option.dotted}.{name}", as_setting(value))
 
 
 def counters(machine: Machine, cls: Class) -> frozenset[str]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.definitions import Class, Function
-from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
-from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Location, Mapping, Tensor
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Mapping
+from xla_lint.program.interpreter.seeds import annotations_of, seeded
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.interpreter import Interpreter
-    from xla_lint.program.syntax.uses import Use
 
 ENTRY = "_mp_fn"
 """The function that launchers of replicas look for in a script."""
@@ -200,10 +199,7 @@ class EntryPoints:
         instance = function.receiver if isinstance(function.receiver, Instance) else None
         bound: dict[str, Value] = {}
         parameters = [*(spec.posonlyargs or []), *(spec.args or []), *(spec.kwonlyargs or [])]
-        notes = {
-            **dict(zip([a.name for a in spec.args or []], spec.annotations or [], strict=False)),
-            **dict(zip([a.name for a in spec.kwonlyargs or []], spec.kwonlyargs_annotations or [], strict=False)),
-        }
+        notes = annotations_of(function)
         skip = 1 if function.receiver is not None and not function.static and parameters else 0
         if skip:
             assert function.receiver is not None
@@ -226,36 +222,6 @@ class EntryPoints:
         if spec.kwarg:
             bound[spec.kwarg] = Mapping(named, UNKNOWN) if named else UNKNOWN
         return bound
-
-
-def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None) -> Value:
-    """What a parameter without an argument in sight stands for."""
-    noted = annotation.as_string() if annotation is not None else ""
-    last = noted.strip("'\"").rpartition(".")[2]
-    if use is not None and use.is_loss:
-        return Tensor(Location.DEVICE, recorded_in=1, grad=True, certain=False)
-    if (use is not None and use.is_optimizer) or last == "Optimizer":
-        return Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False)
-    if (use is not None and use.is_model) or last == "Module":
-        return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
-    if last == "DataLoader":
-        return Loader(None, UNKNOWN)
-    if last == "MpDeviceLoader":
-        return Loader(None, Tensor(Location.DEVICE, unstructured=True, certain=False), wrapped=True)
-    if last.startswith("PreTrainedTokenizer"):
-        return Instance(None, "transformers.PreTrainedTokenizer", certain=False)
-    in_step = form in (Form.FORWARD, Form.HOOK)
-    if last in ("Tensor", "LongTensor", "FloatTensor") or last.startswith(("Tensor |", "Optional[Tensor")):
-        return Tensor(Location.DEVICE if in_step else Location.UNKNOWN, certain=False)
-    if use is not None and use.placed and not in_step:
-        return Device(Location.DEVICE, certain=False)
-    if form is Form.FORWARD and not noted and use is not None:
-        inside = instance is not None and any(
-            isinstance(value := instance.attributes.get(name), Instance) and value.model for name in use.given_to
-        )
-        if use.is_tensor or inside:
-            return Tensor(Location.DEVICE, certain=False)
-    return UNKNOWN
 
 
 def is_callback(function: Function) -> bool:

@@ -22,6 +22,7 @@ from xla_lint.program.domain.join import join_all, per_replica
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Sequence
+from xla_lint.program.interpreter.seeds import with_evidence
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
@@ -45,6 +46,7 @@ def call_function(machine: Machine, function: Function, arguments: Arguments) ->
     if active.count(node) > 1 or limits.exhausted(arguments.node):
         return machine.unknown_path()
     bound = bind_parameters(function, arguments)
+    with_evidence(machine, function, bound, arguments)
     if function.frame.index is not None and node in function.frame.index.generators:
         return Generator(function, bound)
     return machine.run_function(function, bound, arguments.node)

@@ -10,7 +10,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import DataShape, How, RankIndex
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import any_of, differs_between_replicas, key_of
+from xla_lint.program.domain.objects import any_of, differs_between_replicas, is_open, key_of
 from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.domain.values import (
     NONE,
@@ -87,6 +87,8 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
         numbered = value.attributes.get(str(index.const)) if isinstance(index, Number) else None
         inside = numbered or value.attributes.get("*")
         return inside if inside is not None else value
+    if is_open(value):
+        return value.attributes.get(key_of(index) or "", UNKNOWN)
     if isinstance(value, Instance) and value.cls is not None:
         method = machine.attribute(value, "__getitem__", node)
         return machine.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN

@@ -46,12 +46,6 @@ def named_tuple(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Class(arguments.node, machine.at.frame, [], {}, fields)
 
 
-@function("types.SimpleNamespace", "argparse.Namespace")
-def namespace(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """An object with these attributes."""
-    return Instance(None, dotted, {k: v for k, v in arguments.keywords.items() if k != "**"}, node=arguments.node)
-
-
 @function("dataclasses.field")
 def field(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A dataclass field's default."""

@@ -99,6 +99,10 @@ class Machine(ABC):
         """The functions that were handed to code which cannot be seen, and run once for that."""
         self.counters: dict[nodes.NodeNG, frozenset[str]] = {}
         """The attributes that the methods of each class count up or down."""
+        self.set_on_names: dict[str, Value] = {}
+        """What the program has set on objects of libraries, by dotted name."""
+        self.seeds: dict[tuple[nodes.NodeNG, nodes.NodeNG, str], Value] = {}
+        """What parameters stand for whose arguments are unknown: by function, call and name."""
         self._epochs = 1
         self._context: Context | None = None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
+from xla_lint.program.syntax.uses import Uses, note_call, note_filled, receiver_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -47,6 +47,8 @@ class Index:
         self._named: dict[str, str] = {}
         """What each imported name stands for."""
         self._calls: dict[nodes.NodeNG, list[nodes.Call]] = defaultdict(list)
+        self._targets: dict[nodes.NodeNG, list[nodes.AssignAttr | nodes.Subscript]] = defaultdict(list)
+        """By scope: the attributes and items that are assigned in it."""
         self._own: dict[nodes.NodeNG, Uses] = {}
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
         self._counted: dict[nodes.NodeNG, set[str]] = {}
@@ -100,6 +102,8 @@ class Index:
 
     def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+        if isinstance(target, (nodes.AssignAttr, nodes.Subscript)):
+            self._targets[scope].append(target)
         if isinstance(target, nodes.AssignName):
             if (root := root_name(node.value)) is not None:
                 self._aliases[root].append(target.name)
@@ -152,6 +156,8 @@ class Index:
             receiver = receiver_of(part)
             for call in self._calls.get(part, ()):
                 note_call(call, found, self._named, receiver)
+            for target in self._targets.get(part, ()):
+                note_filled(target, found, receiver)
         return found
 
     def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:

@@ -32,6 +32,8 @@ QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "
 COMPUTING = frozenset({"torch", "torch.nn.functional"})
 NOT_COMPUTING = FACTORIES | QUESTIONS
 DEVICE_KEYWORDS = frozenset({"device"})
+OF_TENSORS = frozenset({"grad", "data", "requires_grad"})
+"""The attributes of tensors that programs set."""
 OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
 
 
@@ -47,6 +49,8 @@ class Use:
     """It is handed to `xm.optimizer_step`."""
     computed: bool = False
     """It is the first argument of a torch function that computes."""
+    filled: bool = False
+    """One of its attributes or items is set."""
     given_to: set[str] = field(default_factory=set)
     """The attributes of `self` that are called with it as the first argument."""
 
@@ -58,6 +62,7 @@ class Use:
             self.placed or other.placed,
             self.optimizer or other.optimizer,
             self.computed or other.computed,
+            self.filled or other.filled,
             self.given_to | other.given_to,
         )
 
@@ -79,6 +84,12 @@ class Use:
             and not self.is_optimizer
             and (self.called or bool(self.methods & {"parameters", "named_parameters"}))
         )
+
+    @property
+    def is_holder(self) -> bool:
+        """True for what the program puts things on, and does nothing with that only models or tensors allow."""
+        told = self.called or self.is_tensor or self.is_loss or self.optimizer or self.placed
+        return self.filled and not told and not self.methods & (MODEL_METHODS | {"step", "to", "cuda"})
 
     @property
     def is_tensor(self) -> bool:
@@ -112,6 +123,17 @@ def path_of(node: nodes.NodeNG, receiver: str | None) -> str | None:
         owner = "self" if node.expr.name == receiver else node.expr.name
         return f"{owner}.{node.attrname}"
     return None
+
+
+def note_filled(target: nodes.AssignAttr | nodes.Subscript, uses: Uses, receiver: str | None) -> None:
+    """Note that an attribute is set, or an item under a name."""
+    if isinstance(target, nodes.AssignAttr):
+        owner = target.expr if target.attrname not in OF_TENSORS else None
+    else:
+        named = isinstance(target.slice, nodes.Const) and isinstance(target.slice.value, str)
+        owner = target.value if named else None
+    if owner is not None and (path := path_of(owner, receiver)) is not None and path != receiver:
+        uses.setdefault(path, Use()).filled = True
 
 
 def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:
