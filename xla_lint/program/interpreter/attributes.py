@@ -21,6 +21,7 @@ from xla_lint.program.domain.objects import (
 from xla_lint.program.domain.values import (
     DEVICE_TYPES,
     FACT,
+    NO_TENSOR,
     NONE,
     NUMBER,
     SHAPE,
@@ -69,6 +70,12 @@ def choice_attribute(machine: Machine, value: Choice, name: str, node: nodes.Nod
     """The attribute of each alternative; of several devices, of the lazy one."""
     on_xla = [o for o in value.options if isinstance(o, Device) and o.place is Location.DEVICE]
     return join_all(machine.attribute(o, name, node) for o in on_xla or value.options if o is not NONE)
+
+
+@attributes_of(type(NO_TENSOR))
+def attribute_of_other(_: Machine, value: Value, __: str, ___: nodes.NodeNG) -> Value:
+    """A part of what is no tensor is not taken for one either."""
+    return value
 
 
 @attributes_of(Class)

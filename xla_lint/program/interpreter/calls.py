@@ -9,13 +9,16 @@ from astroid import nodes
 
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import model_on_device
 from xla_lint.program.domain.values import (
     FACT,
+    NO_TENSOR,
     NONE,
     UNKNOWN,
     Choice,
     Instance,
+    Location,
     Mapping,
     Name,
     Number,
@@ -24,14 +27,19 @@ from xla_lint.program.domain.values import (
     Text,
 )
 from xla_lint.program.domain.walk import tensors_in
-from xla_lint.program.interpreter.names import by_use
-from xla_lint.program.library.dispatch import call_library, call_method
+from xla_lint.program.interpreter.names import by_use, lookup
+from xla_lint.program.library.dispatch import MODULE, call_library, call_method
+from xla_lint.program.library.networks import run_method
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling, expression
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
+
+
+NOTHING = (NONE, NO_TENSOR)
+"""Alternatives of a value that have no methods that matter."""
 
 
 @calling(Name)
@@ -57,13 +65,30 @@ def call_tensor(machine: Machine, callee: Tensor, arguments: Arguments) -> Value
 @calling(Choice)
 def call_choice(machine: Machine, callee: Choice, arguments: Arguments) -> Value:
     """The result of calling any of the alternatives."""
-    return join_all([machine.call(option, arguments) for option in callee.options if option is not NONE])
+    return join_all([machine.call(option, arguments) for option in callee.options if option not in NOTHING])
 
 
 @expression(nodes.Call)
 def call_expression(machine: Machine, node: nodes.Call) -> Value:
     callee = callee_of(machine, node.func)
-    return machine.call(callee, arguments_of(machine, node))
+    arguments = arguments_of(machine, node)
+    owner = owner_of_part(machine, callee, node.func)
+    if owner is not None and device_tensors(arguments.positional):
+        return run_method(machine, Instance(None, MODULE, place=owner.place, model=True, certain=False), arguments)
+    return machine.call(callee, arguments)
+
+
+def owner_of_part(machine: Machine, callee: Value, function: nodes.NodeNG) -> Instance | None:
+    """The module on the device that holds an unknown object which it was given, and now calls; None for others."""
+    if not machine.at.in_forward or not isinstance(function, nodes.Attribute):
+        return None
+    part = function.expr if isinstance(callee, Method) and callee.receiver is UNKNOWN else function
+    if (part is function and callee is not UNKNOWN) or not isinstance(part, nodes.Attribute):
+        return None
+    owner = lookup(machine, part.expr.name) if isinstance(part.expr, nodes.Name) else UNKNOWN
+    if not isinstance(owner, Instance) or not owner.model or owner.attributes.get(part.attrname) is not UNKNOWN:
+        return None
+    return owner if owner.place is Location.DEVICE else None
 
 
 def callee_of(machine: Machine, node: nodes.NodeNG) -> Value:
@@ -81,7 +106,8 @@ def callee_of(machine: Machine, node: nodes.NodeNG) -> Value:
 def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes.NodeNG) -> Value:
     """The method of a receiver, ready to be called."""
     if isinstance(receiver, Choice):
-        return join_all(method_of_receiver(machine, o, name, node) for o in receiver.options if o is not NONE)
+        known = [o for o in receiver.options if o not in NOTHING]
+        return join_all(method_of_receiver(machine, option, name, node) for option in known)
     if isinstance(receiver, Tensor) or receiver is UNKNOWN:
         return Method(receiver, name)
     return machine.attribute(receiver, name, node)
@@ -134,5 +160,5 @@ def stated(machine: Machine, call: nodes.Call, argument: nodes.NodeNG, slot: int
 def method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that is not of the project."""
     if isinstance(receiver, Choice):
-        return join_all(machine.method(o, name, arguments) for o in receiver.options if o is not NONE)
+        return join_all(machine.method(o, name, arguments) for o in receiver.options if o not in NOTHING)
     return call_method(machine, receiver, name, arguments)

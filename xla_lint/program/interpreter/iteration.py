@@ -9,6 +9,7 @@ from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import bound_to, member_of
 from xla_lint.program.domain.values import (
+    NO_TENSOR,
     NO_TRAITS,
     NONE,
     NUMBER,
@@ -56,6 +57,12 @@ def iterate_sequence(_: Machine, value: Sequence, loop: Loop | None, __: nodes.N
 def iterate_text(_: Machine, __: Value, ___: Loop | None, ____: nodes.NodeNG) -> Value:
     """A key, or a character."""
     return TEXT
+
+
+@iterating(type(NO_TENSOR))
+def iterate_other(_: Machine, value: Value, __: Loop | None, ___: nodes.NodeNG) -> Value:
+    """A part of what is no tensor is not taken for one either."""
+    return value
 
 
 @iterating(Choice)

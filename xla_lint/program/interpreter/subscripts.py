@@ -13,6 +13,7 @@ from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import any_of, differs_between_replicas, is_open, key_of
 from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.domain.values import (
+    NO_TENSOR,
     NONE,
     TEXT,
     UNKNOWN,
@@ -77,6 +78,8 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     """The result of `value[index]`."""
     if isinstance(value, Tensor):
         return index_tensor(machine, node, value, index, index_node)
+    if value is NO_TENSOR:
+        return value
     if isinstance(value, (Sequence, Text)):
         machine.read(node, index_node, index, How.VALUE, "list index")
     if isinstance(value, Sequence):

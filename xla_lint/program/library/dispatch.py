@@ -11,6 +11,7 @@ from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import is_open
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value
 from xla_lint.program.library.devices import NAMING, reaches
+from xla_lint.program.library.optimizers import build_other_optimizer, is_built_like_one
 from xla_lint.program.library.registry import ATTRIBUTES, FUNCTIONS, ITERATIONS, MANAGERS, METHODS
 from xla_lint.program.syntax.names import is_foreign
 
@@ -51,6 +52,8 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     handler = FUNCTIONS.find(dotted)
     if handler is not None:
         return handler(machine, dotted, arguments)
+    if is_built_like_one(dotted, arguments):
+        return build_other_optimizer(arguments)
     machine.hand_over(arguments)
     if not is_foreign(dotted):
         machine.opaque()

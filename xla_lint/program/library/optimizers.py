@@ -31,6 +31,7 @@ from xla_lint.program.domain.values import (
     Location,
     Mapping,
     Move,
+    Number,
     Origin,
     Sequence,
     Tensor,
@@ -226,6 +227,24 @@ def build_optimizer(machine: Machine, dotted: str, arguments: Arguments) -> Valu
     """An optimizer or a schedule."""
     parameters = arguments.get(0, "params")
     return Instance(None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node)
+
+
+def is_built_like_one(dotted: str, arguments: Arguments) -> bool:
+    """Whether a class of another library is an optimizer: it is given a model's parameters and a learning rate.
+
+    A class that a package or module for optimizers holds needs no rate.
+    """
+    module, _, name = dotted.rpartition(".")
+    if not name[:1].isupper() or not origins_of(arguments.get(0, "params")):
+        return False
+    rate = arguments.get(1, "lr")
+    return isinstance(rate, Number) or "lr" in arguments.keywords or "optim" in module.lower()
+
+
+def build_other_optimizer(arguments: Arguments) -> Instance:
+    """An optimizer of another library."""
+    parameters = arguments.get(0, "params") or UNKNOWN
+    return Instance(None, "torch.optim.Optimizer", {"params": parameters}, parameters_place(parameters), node=arguments.node)
 
 
 @methods("torch.optim.", "step")

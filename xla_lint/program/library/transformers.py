@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.events import How
 from xla_lint.program.domain.ranks import RANK
-from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
+from xla_lint.program.domain.values import FACT, NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
 from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
+from xla_lint.program.library.optimizers import build_optimizer
 from xla_lint.program.library.registry import attributes, function, hooks, methods
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ CONFIGURATIONS = frozenset({"config", "generation_config"})
 RANKS = frozenset({"process_index", "local_process_index", "local_rank", "should_log", "should_save"})
 """The attributes of `TrainingArguments` that differ between replicas (transformers 4 and 5)."""
 TOKENIZER = "transformers.PreTrainedTokenizer"
+TO_LISTS = {"decode": "token_ids", "batch_decode": "sequences", "convert_ids_to_tokens": "ids"}
+"""The methods of tokenizers that turn a tensor into a list (transformers 5.24 on torch_xla 2.9), each with the name of
+the parameter for it."""
 
 
 @function("transformers.")
@@ -42,9 +47,9 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
     if name.startswith("get_") and name.endswith(("schedule", "scheduler", "warmup")):
         return Instance(None, "torch.optim.lr_scheduler.LambdaLR", node=arguments.node)
     if name in ("is_torch_xla_available", "is_torch_tpu_available", "is_torch_neuroncore_available"):
-        return Number(True)
+        return Number(True, traits=FACT)
     if name in ("AdamW", "Adafactor"):
-        return Instance(None, f"torch.optim.{name}", node=arguments.node)
+        return build_optimizer(machine, f"torch.optim.{name}", arguments)
     if name == "default_data_collator":
         return UNKNOWN
     machine.hand_over(arguments)
@@ -55,7 +60,7 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
           "accelerate.utils.is_torch_xla_available", "accelerate.utils.is_xla_available")  # fmt: skip
 def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """True in an XLA program."""
-    return Number(True)
+    return Number(True, traits=FACT)
 
 
 @methods(TOKENIZER)
@@ -63,6 +68,9 @@ def tokenizer_method(machine: Machine, receiver: Instance, name: str, arguments:
     """A tokenizer gives host tensors."""
     if name in ("__call__", "pad", "encode_plus", "batch_encode_plus", "encode"):
         return Mapping({}, Tensor(Location.HOST))
+    if name in TO_LISTS:
+        given = arguments.get(0) or arguments.keywords.get(TO_LISTS[name]) or NONE
+        machine.read(arguments.node, arguments.node_of(0), given, How.VALUE, f".{name}()", materialises=True)
     return TEXT if "decode" in name else UNKNOWN
 
 

@@ -46,6 +46,7 @@ MODULES = {
     "transformers.tokenization_utils_fast": "transformers",
     "transformers.modeling_utils": "transformers",
     "transformers.trainer": "transformers",
+    "transformers.optimization": "transformers",
     "transformers.training_args": "transformers",
     "transformers.trainer_callback": "transformers",
 }
