@@ -22,7 +22,10 @@ CASES = {
         import evaluate
         metric = evaluate.load("accuracy")
         probe.value(metric)  # is: load
-        probe.value(metric.compute())  # is: unknown
+        probe.value(metric.compute())  # is: {number..}
+        metric.add_batch(predictions=h, references=h)
+        for _ in range(3):
+            metric.add_batch(predictions=t * 2, references=h)  # expect: xla-value-read
         class Mine(evaluate.Metric):
             pass
         probe.value(Mine())  # is: Metric

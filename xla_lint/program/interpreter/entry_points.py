@@ -11,12 +11,13 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
-from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Mapping
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Mapping, Tensor
 from xla_lint.program.interpreter.seeds import annotations_of, seeded
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.machine.boundary import Boundary
+from xla_lint.program.machine.memo import rebased
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class EntryPoints:
         self.reached_statements = statements
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
+        self.after_hooks: dict[nodes.NodeNG | None, frozenset[int]] = {}
+        """By class: the graph epochs that its hooks left open, for those that run after them."""
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
         """What initialises the runtime as the module is imported."""
         self.device = machine.default_device
@@ -148,11 +151,15 @@ class EntryPoints:
         machine = self.machine
         if machine.limits.exhausted(function.node) or isinstance(function.node, nodes.Lambda):
             return
-        state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
+        owner = function.owner.node if function.owner is not None and form is Form.HOOK else None
+        epochs = self.after_hooks.get(owner, frozenset({1}))
+        state = State(dict(machine.globals.env), frozenset(), epochs, touched=self.touched)
         machine.at = Position(machine.globals, state)
         machine.default_device = self.device
         with Boundary(machine, function.node):
             self._start(function, form)
+            if owner is not None and machine.at.state is not None:
+                self.after_hooks[owner] = machine.at.state.epochs
 
     def _start(self, function: Function, form: Form | None) -> None:
         machine, at = self.machine, self.machine.at
@@ -169,6 +176,8 @@ class EntryPoints:
         self.entries += 1
         at.entry_point = self.entries
         at.callback = is_callback(function) or function.node in machine.index.generators
+        newest = {1: max(machine.here.epochs)}
+        bound = {name: rebased(value, newest) if type(value) is Tensor else value for name, value in bound.items()}
         returned, _ = machine.activate(target, bound)
         if function.node not in machine.index.generators:
             report_outdated(machine, returned)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import key_of
+from xla_lint.program.domain.objects import key_of, keys_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -160,11 +160,11 @@ def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = 
 def view(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
     """The keys, the entries, or both side by side."""
     if name == "keys":
-        return Sequence(None, TEXT)
+        return Sequence(None, keys_of(receiver))
     entries = list(receiver.entries.values())
     everything = entries if receiver.element is None else [*entries, receiver.element]
     values = Sequence(entries if receiver.element is None else None, join_all(everything))
-    return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, TEXT), values))
+    return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, keys_of(receiver)), values))
 
 
 @methods(Mapping, "get", "pop", "setdefault")

@@ -244,7 +244,8 @@ def is_built_like_one(dotted: str, arguments: Arguments) -> bool:
 def build_other_optimizer(arguments: Arguments) -> Instance:
     """An optimizer of another library."""
     parameters = arguments.get(0, "params") or UNKNOWN
-    return Instance(None, "torch.optim.Optimizer", {"params": parameters}, parameters_place(parameters), node=arguments.node)
+    held: dict[str, Value] = {"params": parameters}
+    return Instance(None, "torch.optim.Optimizer", held, parameters_place(parameters), node=arguments.node)
 
 
 @methods("torch.optim.", "step")

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.ranks import RANK
-from xla_lint.program.domain.values import FACT, NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
+from xla_lint.program.domain.values import (
+    FACT,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    Instance,
+    Kind,
+    Location,
+    Mapping,
+    Number,
+    Tensor,
+    Value,
+)
 from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
 from xla_lint.program.library.optimizers import build_optimizer
 from xla_lint.program.library.registry import attributes, function, hooks, methods
@@ -157,7 +169,7 @@ def callback_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
     return given(TRAINER_CALLBACK.get(name), TRAINER_CALLBACK_KEYWORDS)
 
 
-@hooks("transformers.", "optimum.neuron.")
+@hooks("transformers.", "optimum.", "trl.", "sentence_transformers.", "setfit.")
 def trainer_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
     """What the methods of a trainer, of any kind, are called with."""
     return given(TRAINER.get(name))

@@ -52,6 +52,13 @@ MODULES = {
 }
 """Modules whose members are public elsewhere."""
 
+NAMES = {
+    "neuronx_distributed.lightning.NeuronLTModule": "lightning.LightningModule",
+    "nemo.core.ModelPT": "lightning.LightningModule",
+    "nemo.core.classes.ModelPT": "lightning.LightningModule",
+}
+"""Classes that other libraries derive from those that people derive from, and call in the same way."""
+
 SUBMODULES_OF_NN = frozenset(
     "activation batchnorm container conv dropout embedding linear loss module normalization padding pooling rnn "
     "sparse transformer upsampling".split()
@@ -77,6 +84,8 @@ def canonical(dotted: str) -> str:
     """The canonical spelling of a dotted name."""
     if dotted == "torch.half":
         return "torch.float16"
+    if dotted in NAMES:
+        return NAMES[dotted]
     module, _, member = dotted.rpartition(".")
     if not module:
         return dotted
