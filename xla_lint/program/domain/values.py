@@ -113,6 +113,7 @@ class Trait(enum.Enum):
     COUNTED = "taken modulo something"
     SHAPE = "taken from a shape"
     LONGEST = "the greatest of several lengths"
+    DEFAULT = "the default of a parameter, which no call in sight changes"
     FACT = "known of the device, whatever the configuration, or spelled apart by the calls of a function"
 
 

@@ -128,10 +128,10 @@ def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
                 if isinstance(inner, (Sequence, Tensor)):
                     positional.append(element)
         else:
-            positional.append(stated(machine, node, argument, len(positional)))
+            positional.append(stated(machine, argument))
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
-        value = stated(machine, node, keyword.value, keyword.arg)
+        value = stated(machine, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping) and value.element is None:
@@ -145,16 +145,14 @@ def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
     return Arguments(node, positional, keywords, unpacked)
 
 
-def stated(machine: Machine, call: nodes.Call, argument: nodes.NodeNG, slot: int | str | None) -> Value:
-    """An argument. A constant decides tests in what is called where other calls give another one.
-
-    Where all calls give the same, it is a setting.
-    """
+def stated(machine: Machine, argument: nodes.NodeNG) -> Value:
+    """An argument. A text or a truth that is spelled out decides tests in what is called."""
     value = machine.evaluate(argument)
-    index = machine.at.frame.index
-    if index is None or not isinstance(argument, nodes.Const) or not index.told_apart(call, slot):
+    if not isinstance(argument, nodes.Const):
         return value
-    return replace(value, fact=True) if isinstance(value, Text) else Number(argument.value, traits=FACT)
+    if isinstance(argument.value, bool):
+        return Number(argument.value, traits=FACT)
+    return replace(value, fact=True) if isinstance(value, Text) else value
 
 
 def method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:

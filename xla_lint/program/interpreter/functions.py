@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.loops import Cut
@@ -21,7 +22,7 @@ from xla_lint.program.domain.events import CallSite, Condition
 from xla_lint.program.domain.join import join_all, per_replica
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
-from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Sequence
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
 from xla_lint.program.interpreter.seeds import with_evidence
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
@@ -199,7 +200,7 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
             bound[name] = keywords.pop(name)
         elif name not in bound:
             default = function.defaults.get(name, UNKNOWN)
-            bound[name] = UNKNOWN if arguments.unpacked else default
+            bound[name] = UNKNOWN if arguments.unpacked else left_alone(default)
     if spec.kwarg:
         rest = keywords.pop("**", None)
         kept = {name: value for name, value in function.defaults.items() if name not in bound}
@@ -210,6 +211,13 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
         if function.frame.index is not None and is_undecided(value):
             bound[name] = resolved(value, function.frame.index.uses(function.node).get(name))
     return bound
+
+
+def left_alone(default: Value) -> Value:
+    """A default that a call leaves: what it decides is known for this call alone."""
+    if isinstance(default, Number) and isinstance(default.const, bool) and not default.traits:
+        return replace(default, traits=frozenset({Trait.DEFAULT}))
+    return default
 
 
 @statement(nodes.Return)

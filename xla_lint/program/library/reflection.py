@@ -126,6 +126,14 @@ def metadata(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return NUMBER
 
 
+@function("importlib.util.find_spec")
+def find_spec(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """What tells whether a package is installed: torch_xla is, where the program runs on XLA."""
+    name = arguments.get(0, "name")
+    asked = isinstance(name, Text) and (name.const or "").partition(".")[0] == "torch_xla"
+    return Instance(None, "importlib.machinery.ModuleSpec", node=arguments.node) if asked else UNKNOWN
+
+
 @function("builtins.type")
 def type_of(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The type of an object: to call it makes another one of its kind. What it is called for is not known otherwise."""

@@ -53,8 +53,6 @@ class Index:
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
         self._counted: dict[nodes.NodeNG, set[str]] = {}
         self._uses: dict[nodes.NodeNG, Uses] = {}
-        self._given: dict[tuple[str, int | str | None], set[str | bool]] | None = None
-        """By function and argument: the constants that calls spell out."""
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
@@ -160,16 +158,6 @@ class Index:
                 note_filled(target, found, receiver)
         return found
 
-    def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
-        """Whether the calls of a function give different constants, texts or truths, as one of its arguments."""
-        if self._given is None:
-            self._given = {}
-            for calls in self._calls.values():
-                for other in calls:
-                    for place, value in constants_of(other):
-                        self._given.setdefault((last_name(other.func), place), set()).add(value)
-        return len(self._given.get((last_name(call.func), slot), ())) > 1
-
     def given_as(self, keywords: Collection[str]) -> Iterator[str]:
         """The texts that calls give as arguments of these names."""
         for calls in self._calls.values():
@@ -220,13 +208,6 @@ def last_name(node: nodes.NodeNG) -> str:
     return str(getattr(node, "attrname", None) or getattr(node, "name", ""))
 
 
-def constants_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str | bool]]:
-    """The texts and truths among the arguments of a call, each with its position or keyword."""
-    for slot, node in [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]:
-        if isinstance(node, nodes.Const) and isinstance(node.value, (str, bool)):
-            yield slot, node.value
-
-
 NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
     **dict.fromkeys((nodes.Import, nodes.ImportFrom), Index._note_import),
     **dict.fromkeys((nodes.Yield, nodes.YieldFrom), Index._note_yield),
@@ -237,6 +218,7 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 BACKENDS = frozenset({"xla", "tpu", "neuron"})
 DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
+CLOSURE = "add_step_closure"
 CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
 
 
@@ -245,9 +227,30 @@ def flag_for_xla(node: nodes.If) -> str | None:
     flag, to_xla, other = node.test, node.body, node.orelse
     if isinstance(flag, nodes.UnaryOp) and flag.op == "not":
         flag, to_xla, other = flag.operand, other, to_xla
-    if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
+    if not is_flag(flag):
         return None
-    return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
+    reached = reaches_for_xla(to_xla) and not reaches_for_xla(other)
+    return flag.as_string() if reached or registers_calls_of(to_xla, other) else None
+
+
+def is_flag(node: nodes.NodeNG) -> bool:
+    """Whether a test asks a name, an attribute, a function without arguments, or for the name of an XLA backend."""
+    if isinstance(node, nodes.Call):
+        return not (node.args or node.keywords) and is_flag(node.func)
+    return isinstance(node, (nodes.Name, nodes.Attribute)) or is_choice(node)
+
+
+def registers_calls_of(to_xla: list[nodes.NodeNG], other: list[nodes.NodeNG]) -> bool:
+    """Whether statements hand functions to step closures which the other branch calls at once."""
+    handed = {last_name(call.args[0]) for call in calls_in(to_xla) if last_name(call.func) == CLOSURE and call.args}
+    return bool(handed) and any(last_name(call.func) in handed for call in calls_in(other))
+
+
+def calls_in(body: list[nodes.NodeNG]) -> Iterator[nodes.Call]:
+    """The calls that are statements of a block."""
+    for statement in body:
+        if isinstance(statement, nodes.Expr) and isinstance(statement.value, nodes.Call):
+            yield statement.value
 
 
 def is_choice(node: nodes.NodeNG) -> bool:

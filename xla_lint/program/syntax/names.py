@@ -53,11 +53,15 @@ MODULES = {
 """Modules whose members are public elsewhere."""
 
 NAMES = {
+    "accelerate.utils.DistributedType": "accelerate.DistributedType",
+    "accelerate.utils.dataclasses.DistributedType": "accelerate.DistributedType",
+    "accelerate.state.DistributedType": "accelerate.DistributedType",
+    "accelerate.DistributedType.TPU": "accelerate.DistributedType.XLA",
     "neuronx_distributed.lightning.NeuronLTModule": "lightning.LightningModule",
     "nemo.core.ModelPT": "lightning.LightningModule",
     "nemo.core.classes.ModelPT": "lightning.LightningModule",
 }
-"""Classes that other libraries derive from those that people derive from, and call in the same way."""
+"""What is public elsewhere, had another name, or derives from a class of another library and is called in its way."""
 
 SUBMODULES_OF_NN = frozenset(
     "activation batchnorm container conv dropout embedding linear loss module normalization padding pooling rnn "
