@@ -59,9 +59,11 @@ VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 
 
 @attributes_of(Name)
-def name_attribute(machine: Machine, value: Name, name: str, _: nodes.NodeNG) -> Value:
+def name_attribute(machine: Machine, value: Name, name: str, node: nodes.NodeNG) -> Value:
     """A name of a library, or a module inside; what the program has set there, as on the flags of absl."""
     dotted = f"{value.dotted}.{name}"
+    if dotted.startswith("torch_xla."):
+        machine.named[node] = dotted
     return machine.set_on_names.get(dotted) or Name(canonical(dotted))
 
 

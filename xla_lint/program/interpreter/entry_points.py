@@ -42,7 +42,7 @@ class EntryPoints:
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
         self.after_hooks: dict[nodes.NodeNG | None, frozenset[int]] = {}
-        """By class: the graph epochs that its hooks left open, for those that run after them."""
+        """By class: the graph epoch that its hooks left open, for those that run after them."""
         self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
         """What initialises the runtime as the module is imported."""
         self.device = machine.default_device
@@ -153,13 +153,13 @@ class EntryPoints:
             return
         owner = function.owner.node if function.owner is not None and form is Form.HOOK else None
         epochs = self.after_hooks.get(owner, frozenset({1}))
-        state = State(dict(machine.globals.env), frozenset(), epochs, touched=self.touched)
+        state = State(dict(machine.globals.env), frozenset(), epochs, touched=self.touched, work=form is Form.HOOK)
         machine.at = Position(machine.globals, state)
         machine.default_device = self.device
         with Boundary(machine, function.node):
             self._start(function, form)
             if owner is not None and machine.at.state is not None:
-                self.after_hooks[owner] = machine.at.state.epochs
+                self.after_hooks[owner] = frozenset({max(machine.at.state.epochs)})
 
     def _start(self, function: Function, form: Form | None) -> None:
         machine, at = self.machine, self.machine.at

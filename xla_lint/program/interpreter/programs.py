@@ -155,8 +155,9 @@ def run_program(
     happened = _interpreted(entry, project, target, reached)
     stated: list[Event] = []
     with Contained(happened.errors, entry):
-        code = ReachableCode(entry, target)
-        stated += [*api_uses(code), *environment_sets(code)]
+        own = {node: dotted for node, dotted in happened.named.items() if node.root() is entry}
+        code = ReachableCode(entry, target, own)
+        stated += [*api_uses(code, own), *environment_sets(code)]
     alone = len(happened.modules) <= 1
     events = [*happened.events, *stated]
     program = Program(entry, target, events, project, alone=alone, importing=frozenset(reached.called))
@@ -178,6 +179,8 @@ class Happened(NamedTuple):
     """Those that were run."""
     statements: set[nodes.NodeNG]
     errors: list[InternalError]
+    named: dict[nodes.NodeNG, str]
+    """What attributes name of torch_xla."""
 
 
 def _interpreted(entry: nodes.Module, project: Project, target: Version, reached: Reached) -> Happened:
@@ -191,7 +194,7 @@ def _interpreted(entry: nodes.Module, project: Project, target: Version, reached
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_table.contexts()]
     decide(machine.loop_table.outermost)
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    return Happened(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors)
+    return Happened(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors, machine.named)
 
 
 def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Module, Reached]:

@@ -101,6 +101,8 @@ class Machine(ABC):
         """The attributes that the methods of each class count up or down."""
         self.set_on_names: dict[str, Value] = {}
         """What the program has set on objects of libraries, by dotted name."""
+        self.named: dict[nodes.NodeNG, str] = {}
+        """What the attributes that were evaluated name of torch_xla, by dotted name."""
         self.seeds: dict[tuple[nodes.NodeNG, nodes.NodeNG, str], Value] = {}
         """What parameters stand for whose arguments are unknown: by function, call and name."""
         self._epochs = 1
