@@ -18,6 +18,7 @@ from xla_lint.program.domain.values import (
     SHAPE,
     UNKNOWN,
     Choice,
+    Instance,
     Kind,
     Name,
     Number,
@@ -46,6 +47,10 @@ METHODS = {
     ">=": ("__ge__", "__le__"),
 }
 """The method of each comparison on the left side, and on the right one."""
+
+
+INSTALLED = "importlib.machinery.ModuleSpec"
+"""What is found where a package is installed that surely is."""
 
 
 WAYS_TO_RUN = "accelerate.DistributedType."
@@ -80,7 +85,8 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         if right is NONE and isinstance(left, Choice) and left.ranked:
             return RANK
         known = is_none(left) if right is NONE else None
-        return Number(None if known is None else known is (op == "is"))
+        installed = isinstance(left, Instance) and left.library == INSTALLED
+        return Number(None if known is None else known is (op == "is"), traits=FACT if installed else NO_TRAITS)
     kinds = kinds_of_run(op, left, right)
     if kinds is not None:
         return kinds

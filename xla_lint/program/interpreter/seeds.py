@@ -89,7 +89,9 @@ def _brought(machine: Machine, function: Function, name: str, use: Use | None) -
     if not machine.assume_device:
         return UNKNOWN
     value = seeded(use, annotations_of(function).get(name), None, None)
-    return value if isinstance(value, (Instance, Device)) else UNKNOWN
+    if isinstance(value, Device):
+        return value if use is not None and use.surely_placed else UNKNOWN
+    return value if isinstance(value, Instance) else UNKNOWN
 
 
 def given_for(function: Function, name: str, arguments: Arguments) -> nodes.NodeNG | None:

@@ -23,6 +23,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.registry import function
+from xla_lint.program.syntax.names import canonical, is_foreign
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
@@ -132,6 +133,14 @@ def find_spec(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     name = arguments.get(0, "name")
     asked = isinstance(name, Text) and (name.const or "").partition(".")[0] == "torch_xla"
     return Instance(None, "importlib.machinery.ModuleSpec", node=arguments.node) if asked else UNKNOWN
+
+
+@function("importlib.import_module")
+def import_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A module of a library by its name."""
+    name = arguments.get(0, "name")
+    known = isinstance(name, Text) and name.const and is_foreign(name.const)
+    return Name(canonical(name.const)) if known and isinstance(name, Text) and name.const else UNKNOWN
 
 
 @function("builtins.type")

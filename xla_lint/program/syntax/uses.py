@@ -45,6 +45,8 @@ class Use:
     called: bool = False
     placed: bool = False
     """It is given where a device is expected."""
+    surely_placed: bool = False
+    """It is given as a device by its keyword: what is given to `.to()` may be a dtype."""
     optimizer: bool = False
     """It is handed to `xm.optimizer_step`."""
     computed: bool = False
@@ -60,6 +62,7 @@ class Use:
             self.methods | other.methods,
             self.called or other.called,
             self.placed or other.placed,
+            self.surely_placed or other.surely_placed,
             self.optimizer or other.optimizer,
             self.computed or other.computed,
             self.filled or other.filled,
@@ -82,7 +85,12 @@ class Use:
         return (
             bool(self.methods & MODEL_METHODS)
             and not self.is_optimizer
-            and (self.called or bool(self.methods & {"parameters", "named_parameters"}))
+            and (
+                self.called
+                or bool(self.methods & {"parameters", "named_parameters"})
+                or {"train", "eval"} <= self.methods
+                or ("to" in self.methods and bool(self.methods & {"train", "eval", "requires_grad_"}))
+            )
         )
 
     @property
@@ -162,4 +170,5 @@ def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: 
                 first.computed = True
     for keyword in node.keywords:
         if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value, receiver)):
-            uses.setdefault(path, Use()).placed = True
+            use = uses.setdefault(path, Use())
+            use.placed = use.surely_placed = True
