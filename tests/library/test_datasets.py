@@ -24,8 +24,9 @@ CASES = {
         probe.value(metric)  # is: load
         probe.value(metric.compute())  # is: {number..}
         metric.add_batch(predictions=h, references=h)
-        for _ in range(3):
-            metric.add_batch(predictions=t * 2, references=h)  # expect: xla-value-read
+        for _ in range(9):
+            metric.add_batch(predictions=model(t), references=h)  # expect: xla-value-read
+            torch_xla.sync()
         class Mine(evaluate.Metric):
             pass
         probe.value(Mine())  # is: Metric

@@ -172,10 +172,12 @@ def _tensors(a: Tensor, b: Tensor, _: int) -> Tensor | None:
 
 def _sequences(a: Sequence, b: Sequence, depth: int) -> Sequence:
     frozen = a.frozen and b.frozen
+    made, grown = (a.made if a.made == b.made else None), a.grown | b.grown
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = [join(x, y, depth - 1) for x, y in zip(a.items, b.items, strict=True)]
-        return Sequence(items, join_all(items), frozen)
-    return Sequence(None, join(element_of(a), element_of(b), depth - 1), frozen)
+        return Sequence(items, join_all(items), frozen, made, grown, a.steady or b.steady)
+    element = join(element_of(a), element_of(b), depth - 1)
+    return Sequence(None, element, frozen, made, grown, a.steady or b.steady)
 
 
 def _mappings(a: Mapping, b: Mapping, depth: int) -> Mapping:

@@ -356,8 +356,21 @@ class Sequence(Value):
     element: Value = UNKNOWN
     frozen: bool = False
     """True for a tuple."""
+    made: frozenset[Loop] | None = None
+    """The loops around the place that made a list; None where its length is not followed."""
+    grown: frozenset[Loop] = NO_LOOPS
+    """The loops in whose iterations its length changes."""
+    steady: bool = False
+    """True where what leaves it may keep its length within bounds."""
 
-    FIELDS: ClassVar[Table] = {"items": INSIDE, "element": INSIDE, "frozen": BOTH}
+    FIELDS: ClassVar[Table] = {
+        "items": INSIDE,
+        "element": INSIDE,
+        "frozen": BOTH,
+        "made": agreed(None),
+        "grown": UNION,
+        "steady": EITHER,
+    }
 
 
 @dataclass(slots=True, eq=False)

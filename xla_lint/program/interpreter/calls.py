@@ -10,6 +10,7 @@ from astroid import nodes
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import model_on_device
 from xla_lint.program.domain.values import (
     FACT,
@@ -31,11 +32,11 @@ from xla_lint.program.interpreter.names import by_use, lookup
 from xla_lint.program.library.dispatch import MODULE, call_library, call_method
 from xla_lint.program.library.networks import run_method
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.machine.machine import Machine
 from xla_lint.program.machine.meanings import calling, expression
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
-    from xla_lint.program.machine.machine import Machine
 
 
 NOTHING = (NONE, NO_TENSOR)
@@ -71,7 +72,7 @@ def call_choice(machine: Machine, callee: Choice, arguments: Arguments) -> Value
 @expression(nodes.Call)
 def call_expression(machine: Machine, node: nodes.Call) -> Value:
     callee = callee_of(machine, node.func)
-    arguments = arguments_of(machine, node)
+    arguments = arguments_of(machine, node, spelled=not isinstance(callee, (Name, Method)))
     owner = owner_of_part(machine, callee, node.func)
     if owner is not None and device_tensors(arguments.positional):
         return run_method(machine, Instance(None, MODULE, place=owner.place, model=True, certain=False), arguments)
@@ -80,7 +81,8 @@ def call_expression(machine: Machine, node: nodes.Call) -> Value:
 
 def owner_of_part(machine: Machine, callee: Value, function: nodes.NodeNG) -> Instance | None:
     """The module on the device that holds an unknown object which it was given, and now calls; None for others."""
-    if not machine.at.in_forward or not isinstance(function, nodes.Attribute):
+    in_step = machine.at.in_forward or (machine.loop is not None and machine.loop.form is Form.HOOK)
+    if not in_step or not isinstance(function, nodes.Attribute):
         return None
     part = function.expr if isinstance(callee, Method) and callee.receiver is UNKNOWN else function
     if (part is function and callee is not UNKNOWN) or not isinstance(part, nodes.Attribute):
@@ -113,8 +115,9 @@ def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes
     return machine.attribute(receiver, name, node)
 
 
-def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
-    """Evaluate a call's arguments."""
+def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) -> Arguments:
+    """Evaluate a call's arguments; `spelled`: those that are spelled out decide what runs inside the call."""
+    evaluate = stated if spelled else Machine.evaluate
     positional: list[Value] = []
     unpacked = False
     for argument in node.args:
@@ -128,10 +131,10 @@ def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
                 if isinstance(inner, (Sequence, Tensor)):
                     positional.append(element)
         else:
-            positional.append(stated(machine, argument))
+            positional.append(evaluate(machine, argument))
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
-        value = stated(machine, keyword.value)
+        value = evaluate(machine, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping) and value.element is None:

@@ -89,7 +89,7 @@ class Use:
                 self.called
                 or bool(self.methods & {"parameters", "named_parameters"})
                 or {"train", "eval"} <= self.methods
-                or ("to" in self.methods and bool(self.methods & {"train", "eval", "requires_grad_"}))
+                or ("to" in self.methods and bool(self.methods & {"train", "eval"}))
             )
         )
 
