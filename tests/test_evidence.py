@@ -236,6 +236,18 @@ CASES = {
             model(torch.ones(9, 4, device=device)[: len(queue)])
             torch_xla.sync()
     """,
+    "gradients that a barrier materialised": """
+        for _ in range(9):
+            optimizer.zero_grad()
+            model(torch.ones(2, 4, device=device)).mean().backward()
+            for parameter in model.parameters():
+                print(parameter.grad.cpu())  # expect: xla-value-read
+            torch_xla.sync()  # expect: xla-split-step
+            for parameter in model.parameters():
+                print(parameter.grad.cpu())  # expect: xla-late-read
+            optimizer.step()
+            torch_xla.sync()
+    """,
     "packed sequences": """
         from torch.nn.utils.rnn import pack_padded_sequence
         for _ in range(9):

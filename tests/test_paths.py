@@ -17,6 +17,7 @@ CASES = {
             report(update(x), True)
         for x in loader:
             report(update(x), quiet=False, mode="none")
+            report(update(x), quiet=True, mode="all")
         for x in loader:
             report(update(x), False)
     """,

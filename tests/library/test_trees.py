@@ -24,10 +24,14 @@ CASES = {
         from lightning_utilities.core.apply_func import apply_to_collection
         from torch.utils._pytree import tree_map, tree_map_only
         batch = {"x": h, "y": [h]}
-        probe.value(tree_map(lambda part: part.to(device), batch))  # is: {x: device tensor of 3, y: [device tensor of 3]}
+
+        def move(part):
+            return part.to(device)
+
+        probe.value(tree_map(move, batch))  # is: {x: device tensor of 3, y: [device tensor of 3]}
         probe.value(tree_map_only(torch.Tensor, lambda part: part.to(device), batch)["x"])  # is: device tensor of 3
         probe.value(recursively_apply(lambda part: part.to(device), batch)["x"])  # is: device tensor of 3
-        probe.value(apply_to_collection(batch, torch.Tensor, lambda part: part.to(device))["x"])  # is: device tensor of 3
+        probe.value(apply_to_collection(batch, torch.Tensor, move)["x"])  # is: device tensor of 3
     """,
     "a step that reads": """
         from accelerate.utils import send_to_device

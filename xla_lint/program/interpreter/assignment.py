@@ -238,7 +238,10 @@ def goes_over(iterable: nodes.NodeNG, owner: str) -> bool:
 
 
 def store_each(machine: Machine, owner: Mapping, value: Value) -> None:
-    """Set every item of a dict; under a test, some of them."""
+    """Set every item of a dict; under a test, some of them. What is not known adds nothing to what is."""
+    if value is UNKNOWN:
+        store_item(machine, owner, value, value)
+        return
     conditional = machine.is_conditional
     for key, held in list(owner.entries.items()):
         machine.heap.put(owner.entries, key, join(held, value) if conditional else value)

@@ -173,7 +173,8 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: nodes.Nod
     if name in METADATA_ATTRIBUTES:
         return SHAPE
     if name == "grad":
-        recorded_in = max(machine.here.epochs) if value.place is Location.DEVICE else value.recorded_in
+        computed = machine.graded if machine.graded is not None else max(machine.here.epochs)
+        recorded_in = computed if value.place is Location.DEVICE else value.recorded_in
         return value.like(grad=False, recorded_in=recorded_in, line=int(node.lineno or 0), origins=gradient_of(value))
     if name == "data":
         return value.alias(grad=False)

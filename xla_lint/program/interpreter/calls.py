@@ -32,11 +32,11 @@ from xla_lint.program.interpreter.names import by_use, lookup
 from xla_lint.program.library.dispatch import MODULE, call_library, call_method
 from xla_lint.program.library.networks import run_method
 from xla_lint.program.machine.arguments import Arguments
-from xla_lint.program.machine.machine import Machine
 from xla_lint.program.machine.meanings import calling, expression
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
+    from xla_lint.program.machine.machine import Machine
 
 
 NOTHING = (NONE, NO_TENSOR)
@@ -117,7 +117,10 @@ def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes
 
 def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) -> Arguments:
     """Evaluate a call's arguments; `spelled`: those that are spelled out decide what runs inside the call."""
-    evaluate = stated if spelled else Machine.evaluate
+
+    def evaluate(argument: nodes.NodeNG, slot: int | str | None) -> Value:
+        return stated(machine, node, argument, slot) if spelled else machine.evaluate(argument)
+
     positional: list[Value] = []
     unpacked = False
     for argument in node.args:
@@ -131,10 +134,10 @@ def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) ->
                 if isinstance(inner, (Sequence, Tensor)):
                     positional.append(element)
         else:
-            positional.append(evaluate(machine, argument))
+            positional.append(evaluate(argument, len(positional)))
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
-        value = evaluate(machine, keyword.value)
+        value = evaluate(keyword.value, keyword.arg)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping) and value.element is None:
@@ -148,14 +151,19 @@ def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) ->
     return Arguments(node, positional, keywords, unpacked)
 
 
-def stated(machine: Machine, argument: nodes.NodeNG) -> Value:
-    """An argument. A text or a truth that is spelled out decides tests in what is called."""
+def stated(machine: Machine, call: nodes.Call, argument: nodes.NodeNG, slot: int | str | None) -> Value:
+    """An argument. What is spelled out decides tests in what is called: a truth, and a text where calls differ in it.
+
+    A text that all calls give is a setting.
+    """
     value = machine.evaluate(argument)
     if not isinstance(argument, nodes.Const):
         return value
     if isinstance(argument.value, bool):
         return Number(argument.value, traits=FACT)
-    return replace(value, fact=True) if isinstance(value, Text) else value
+    index = machine.at.frame.index
+    apart = isinstance(value, Text) and index is not None and index.told_apart(call, slot)
+    return replace(value, fact=True) if apart and isinstance(value, Text) else value
 
 
 def method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:

@@ -210,6 +210,7 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
     gradients = machine.here.gradients
     if gradients.computed and not gradients.reduced:
         machine.here.gradients = replace(gradients, clipped=gradients.clipped | {(node, spelled)})
+    note_graded(machine)
 
 
 def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool = False) -> None:
@@ -217,6 +218,13 @@ def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool
     for clipped, how in machine.here.gradients.clipped:
         machine.emit(ClippedEarly(clipped, machine.context, how, spelled, int(node.lineno or 0), prepared))
     machine.here.gradients = Gradients(computed=True, reduced=True)
+    note_graded(machine)
+
+
+def note_graded(machine: Machine) -> None:
+    """Note that gradients were changed here."""
+    if machine.graded is not None:
+        machine.graded = max(machine.here.epochs)
 
 
 # What programs call.

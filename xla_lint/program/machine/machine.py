@@ -105,6 +105,8 @@ class Machine(ABC):
         """What the attributes that were evaluated name of torch_xla, by dotted name."""
         self.seeds: dict[tuple[nodes.NodeNG, nodes.NodeNG, str], Value] = {}
         """What parameters stand for whose arguments are unknown: by function, call and name."""
+        self.graded: int | None = None
+        """The graph epoch in which gradients were last computed or changed, as far as that was seen."""
         self._epochs = 1
         self._context: Context | None = None
 
@@ -481,6 +483,7 @@ class Machine(ABC):
         if self.loop is not None:
             self.loop.note_backward()
         self._report_split(node, "forward")
+        self.graded = max(state.epochs)
         state.phase = Phase("backward", self.loop)
         state.gradients = Gradients(computed=True, placed=True)
 

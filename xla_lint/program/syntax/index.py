@@ -53,6 +53,8 @@ class Index:
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
         self._counted: dict[nodes.NodeNG, set[str]] = {}
         self._uses: dict[nodes.NodeNG, Uses] = {}
+        self._given: dict[tuple[str, int | str | None], set[str]] | None = None
+        """By function and argument: the texts that calls spell out."""
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
@@ -158,6 +160,16 @@ class Index:
                 note_filled(target, found, receiver)
         return found
 
+    def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
+        """Whether the calls of a function give different texts as one of its arguments."""
+        if self._given is None:
+            self._given = {}
+            for calls in self._calls.values():
+                for other in calls:
+                    for place, value in texts_of(other):
+                        self._given.setdefault((last_name(other.func), place), set()).add(value)
+        return len(self._given.get((last_name(call.func), slot), ())) > 1
+
     def given_as(self, keywords: Collection[str]) -> Iterator[str]:
         """The texts that calls give as arguments of these names."""
         for calls in self._calls.values():
@@ -206,6 +218,13 @@ def is_local(name: nodes.Name, around: nodes.NodeNG) -> bool:
 def last_name(node: nodes.NodeNG) -> str:
     """The name by which a function is called: `fit` for `self.trainer.fit`."""
     return str(getattr(node, "attrname", None) or getattr(node, "name", ""))
+
+
+def texts_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str]]:
+    """The texts among the arguments of a call, each with its position or keyword."""
+    for slot, node in [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]:
+        if isinstance(node, nodes.Const) and isinstance(node.value, str):
+            yield slot, node.value
 
 
 NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
