@@ -42,6 +42,15 @@ CASES = {
 
         choose()
     """,
+    "a flag for XLA that a call leaves unset": """
+        def train(rows, where, tpu=False):
+            if tpu:
+                where = xm.xla_device()  # expect: xla-deprecated-api
+            for x in rows:
+                probe.value(x.to(where))  # is: host tensor of 2
+
+        train([torch.ones(2, 4)] * 9, torch.device("cpu"))
+    """,
     "what only a default keeps from running is still looked at": """
         def report(loss, verbose=False):
             if verbose:
