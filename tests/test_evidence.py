@@ -297,3 +297,30 @@ CASES = {
 @pytest.mark.parametrize("code", CASES.values(), ids=CASES)
 def test_case(code: str) -> None:
     verify(code)
+
+
+def test_a_helper_that_is_called_more_often_than_it_is_followed() -> None:
+    """What all its earlier calls returned is what the next one does, if they returned one kind of thing."""
+    work = "\n".join(f"    y = y + {number}" for number in range(120))
+    calls = "\n".join(f"scaled(t, nn.Linear({number}, 4)), mixed(t, [nn.Linear({number}, 4)])" for number in range(30))
+    verify(
+        f"""
+def scaled(x, scale):
+    y = x * 1
+{work}
+    return y
+
+def mixed(x, scale):
+    y = x * 1
+{work}
+    return {{"x": y}}
+
+{calls}
+last = scaled(t, probe)
+probe.value(last)  # is: device tensor
+probe.value(mixed(t, probe))  # is: unknown
+for _ in range(9):
+    print(scaled(t, probe.other).sum().item())  # expect: xla-value-read
+    torch_xla.sync()
+"""
+    )

@@ -60,7 +60,9 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     if plain is not None and (result := memo.recall_plain(plain)) is not None:
         return result
     if is_exhausted(machine, function):
-        return machine.unknown_path() if function.node in memo.effectful else UNKNOWN
+        if function.node in memo.effectful:
+            machine.opaque()
+        return memo.usual_result(function, machine.here)
     bound = memo.widened(function, bound)
     key = memo.key(function, bound, machine.here, machine.heap, surroundings(machine, node))
     if key is not None and (known := memo.recall(key)) is not None:
@@ -74,6 +76,7 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     result, _ = machine.activate(function, bound, site(machine, function, node))
     if function.compiled:
         machine.barrier(node, "torch_xla.compile", silent=True)
+    memo.note_result(function, result, machine.here)
     if len(machine.errors) > errors:
         memo.effectful.add(function.node)
         return result
