@@ -42,14 +42,14 @@ CASES = {
 
         choose()
     """,
-    "a flag for XLA that a call leaves unset": """
+    "a flag for XLA, spelled out and left alone": """
         def train(rows, where, tpu=False):
             if tpu:
                 where = xm.xla_device()  # expect: xla-deprecated-api
-            for x in rows:
-                probe.value(x.to(where))  # is: host tensor of 2
+            return where
 
-        train([torch.ones(2, 4)] * 9, torch.device("cpu"))
+        probe.value(train([], torch.device("cpu"), False))  # is: host named
+        probe.value(train([], torch.device("cpu")))  # is: device named
     """,
     "what only a default keeps from running is still looked at": """
         def report(loss, verbose=False):

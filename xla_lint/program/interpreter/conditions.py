@@ -51,8 +51,8 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
     truth.narrow_true, truth.narrow_false = narrowing(node)
     if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
         truth.known = None
-    if truth.known is None and truth.usual is None:
-        truth.known = answer_of_flag(machine, node)
+    if truth.known is None and (asked := answer_of_flag(machine, node)) is not None:
+        truth.known, truth.usual = asked, None
     if truth.known is None and is_setting(node, value):
         truth.if_true.add(Condition.SETTING)
         truth.if_false.add(Condition.SETTING)
