@@ -123,8 +123,9 @@ BODIES = {
     """,
     "a value of one's own": """
         if value.item() > 1:
+            xm.save({"value": value}, path)  # expect: xla-rank-read
             xm.rendezvous("x")  # expect: xla-rank-divergence
-            xm.save(model.state_dict(), path)  # expect: xla-rank-read
+            xm.save({"value": value}, path)
     """,
     "a tensor of one's own": """
         if value > 1:

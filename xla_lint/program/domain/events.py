@@ -26,6 +26,8 @@ class Condition(enum.Enum):
     __hash__ = object.__hash__
 
     PERIODIC = "every few steps"
+    ONCE = "in one step of the whole loop"
+    """Such a condition is `PERIODIC` as well."""
     RANK = "some replicas only"
     DATA = "a value read from the device"
     RANDOM = "a random number drawn on the host"
@@ -302,6 +304,11 @@ class ClippedEarly(Event):
 
 
 @dataclass(slots=True, eq=False)
+class Parting(Event):
+    """A test whose answer may differ between replicas. It stands at the test."""
+
+
+@dataclass(slots=True, eq=False)
 class Collective(Event):
     """Every replica has to come here: a collective, a rendezvous or a barrier."""
 
@@ -320,6 +327,8 @@ class Save(Event):
     certain: bool
     collective: bool
     """True where its graph holds a collective."""
+    pending: bool
+    """True where a graph is executed for what is saved: it was recorded, or updated, since the last barrier."""
 
 
 @dataclass(slots=True, eq=False)
@@ -330,6 +339,8 @@ class Autocast(Event):
     """
 
     device: str
+    optional: bool
+    """True where the source does not decide whether it is enabled."""
 
 
 @dataclass(slots=True, eq=False)

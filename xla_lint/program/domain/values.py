@@ -110,8 +110,11 @@ class Trait(enum.Enum):
     RANDOM = "drawn on the host"
     DATA = "read from the device"
     CLOCK = "read from a clock"
+    ONCE = "true, or false, in one turn of the whole loop"
     COUNTED = "taken modulo something"
+    QUOTIENT = "divided without remainder"
     SHAPE = "taken from a shape"
+    PREPARED = "counted in the batches of a loader that Accelerate prepared"
     LONGEST = "the greatest of several lengths"
     FACT = "known of the device, whatever the configuration, or spelled apart by the calls of a function"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.events import Condition, HostChoice, Parting
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
 from xla_lint.program.domain.state import Exits, meet_all
 from xla_lint.program.domain.values import NO_TENSOR
@@ -83,6 +83,8 @@ def branch(
     tests = machine.at.tests
     if truth.known is None:
         machine.at.tests = (*tests, len(machine.at.loops))
+    if truth.ranked or Condition.DATA in truth.if_true:
+        machine.emit(Parting(test, machine.context))
     for when, run, conditions, told in (
         (True, body, truth.if_true, truth.narrow_true),
         (False, orelse, truth.if_false, truth.narrow_false),

@@ -132,6 +132,9 @@ def narrow(machine: Machine, told: Narrowings) -> None:
 def truth_of_value(machine: Machine, node: nodes.NodeNG, value: Value) -> Truth:
     if isinstance(value, Number):
         truth = truth_of_number(value)
+        if value.loops and machine.loop is not None and machine.loop not in value.loops:
+            truth.if_true.discard(Condition.ONCE)
+            truth.if_false.discard(Condition.ONCE)
         if not isinstance(node, (nodes.Compare, nodes.Call, nodes.Const)) and Trait.FACT not in value.traits:
             truth.known = None
         return truth

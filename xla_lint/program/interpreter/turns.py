@@ -93,7 +93,7 @@ def while_(machine: Machine, node: nodes.While) -> None:
         nonlocal random
         truth = test_of(machine, node.test)
         random = Condition.RANDOM in truth.if_true
-        machine.assume(truth.if_true - {Condition.PERIODIC})
+        machine.assume(truth.if_true - {Condition.PERIODIC, Condition.ONCE})
         narrow(machine, truth.narrow_true)
         return truth.known is not False
 

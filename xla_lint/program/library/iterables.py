@@ -54,6 +54,8 @@ def length(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             return result if isinstance(result, Number) else NUMBER
         rows = value.attributes.get("*rows")
         return rows if isinstance(rows, Number) else NUMBER
+    if isinstance(value, Loader) and value.prepared:
+        return Number(traits=traits | {Trait.PREPARED})
     if isinstance(value, Loader) and value.rows is not None:
         return NUMBER
     return Number(traits=traits)

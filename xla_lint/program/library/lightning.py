@@ -42,15 +42,19 @@ def module_method(machine: Machine, receiver: Instance, name: str, arguments: Ar
 
 @attributes("lightning.Trainer", "lightning.Fabric")
 def trainer_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A trainer knows which replica it is."""
+    """A trainer knows which replica it is, and how many steps were taken."""
+    if name == "global_step":
+        return Number(loops=frozenset(machine.loops[-1:]))
     return RANK if name in RANKS or name in ("is_global_zero", "node_rank") else None
 
 
 @attributes("lightning.LightningModule")
 def module_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A module knows its trainer."""
+    """A module knows its trainer, and how many steps were taken."""
     if name == "trainer":
         return trainer()
+    if name == "global_step":
+        return Number(loops=frozenset(machine.loops[-1:]))
     return RANK if name in RANKS else None
 
 

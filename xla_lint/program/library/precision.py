@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.definitions import Function
-from xla_lint.program.domain.events import Autocast
+from xla_lint.program.domain.events import Autocast, Condition
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -45,6 +45,7 @@ def autocast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     off = isinstance(enabled, Number) and enabled.const is not None and not enabled.const
     if isinstance(kind, Text) and kind.const is not None and kind.const != "xla" and not off:
         made.attributes["device"] = kind
+        made.optional = enabled is not None and not (isinstance(enabled, Number) and bool(enabled.const))
     return made
 
 
@@ -56,7 +57,7 @@ def decorate(machine: Machine, receiver: Instance, name: str, arguments: Argumen
         return None
     kind = receiver.attributes.get("device")
     if isinstance(kind, Text) and receiver.node is not None:
-        machine.emit(Autocast(receiver.node, machine.context, str(kind.const)))
+        machine.emit(Autocast(receiver.node, machine.context, str(kind.const), receiver.optional))
     return value
 
 
@@ -67,14 +68,15 @@ def enter(machine: Machine, region: Instance, body: Body, node: nodes.NodeNG) ->
     body(UNKNOWN)
     kind = region.attributes.get("device")
     if isinstance(kind, Text) and region.node is not None and machine.operations > recorded:
-        machine.emit(Autocast(region.node, context, str(kind.const)))
+        machine.emit(Autocast(region.node, context, str(kind.const), region.optional))
 
 
 @function(SCALER, "torch.cuda.amp.GradScaler", XLA_SCALER)
 def scaler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A gradient scaler."""
     library = XLA_SCALER if dotted == XLA_SCALER else SCALER
-    return Instance(None, library, dict(arguments.keywords), node=arguments.node)
+    optional = any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition)
+    return Instance(None, library, dict(arguments.keywords), node=arguments.node, optional=optional)
 
 
 @methods(SCALER)

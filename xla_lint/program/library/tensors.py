@@ -164,10 +164,14 @@ def move_unknown(machine: Machine, receiver: Value, name: str, arguments: Argume
 
 @methods(type(UNKNOWN), "backward")
 def backward_of_unknown(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
-    """The backward pass of something that is not known; it goes on as any unknown call does."""
-    if not arguments.positional:
-        machine.emit(Backward(arguments.node, machine.context, None))
-    return None
+    """The backward pass of something that is not known: it may cut the graph, but a loss reduces no gradients."""
+    if arguments.positional:
+        return None
+    machine.emit(Backward(arguments.node, machine.context, None))
+    gradients = machine.here.gradients
+    machine.opaque()
+    machine.here.gradients = gradients if gradients.computed and not gradients.reduced else Gradients(computed=True)
+    return NONE
 
 
 def operation(

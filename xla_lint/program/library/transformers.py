@@ -95,6 +95,8 @@ def configuration(model: Instance, name: str) -> Value:
 @attributes("transformers.TrainerState")
 def state_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
     """How far a trainer has come, and whether this is the first replica."""
+    if name == "global_step":
+        return Number(loops=frozenset(machine.loops[-1:]))
     return RANK if name in QUESTIONS else None
 
 

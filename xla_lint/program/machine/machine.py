@@ -446,12 +446,12 @@ class Machine(ABC):
         for depth, loop in enumerate(at.loops, 1):
             inner = {c.condition for c in state.path_condition if c.depth >= depth} - {Condition.SETTING}
             conditional = bool(inner) or any(test >= depth for test in at.tests)
-            site = CutSite(node, Condition.PERIODIC in inner, conditional, spelled)
+            site = CutSite(node, Condition.PERIODIC in inner and Condition.ONCE not in inner, conditional, spelled)
             loop.pass_barrier(site, directly=depth == len(at.loops))
         state.epochs = frozenset({self.new_epoch()})
         state.cut = Cut.ALWAYS
         state.materialised = frozenset()
-        state.work = False
+        state.work = state.updated = False
         if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
             state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition)
 
@@ -483,6 +483,7 @@ class Machine(ABC):
         if place is Location.HOST:
             return
         self.tensor(node, Location.DEVICE)
+        self.here.updated = True
         if self.loop is not None:
             self.loop.note_optimizer_step()
         self._report_split(node, "backward")

@@ -266,7 +266,9 @@ def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
             statement.value, nodes.Call
         ):
             function = statement.value.func
-            if isinstance(function, nodes.Attribute) and function.attrname in DEVICE_CALLS:
+            if isinstance(function, nodes.Attribute) and (
+                function.attrname in DEVICE_CALLS or function.as_string() == "torch_xla.device"
+            ):
                 return True
     return False
 

@@ -13,7 +13,7 @@ from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import Rule, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.loaders import Loader
@@ -64,7 +64,8 @@ class ExhaustedLoader(Rule):
         if not isinstance(event, LoopRun) or event.loop.iterable is None:
             return
         loaders = loaders_of(event.loop.iterable)
-        outer = [repeats(loader, event.context.loops) for loader in loaders]
+        around = [loop for loop in event.context.loops if loop is not event.loop.feeds]
+        outer = [repeats(loader, around) for loader in loaders]
         if loaders and all(outer):
             loop, loader = outer[0], loaders[0]
             assert loop is not None
@@ -72,7 +73,7 @@ class ExhaustedLoader(Rule):
             yield self.finding(event.node, line=str(event.loop.line), built=built, outer=str(loop.line))
 
 
-def repeats(loader: Loader, around: tuple[Loop, ...]) -> Loop | None:
+def repeats(loader: Loader, around: Iterable[Loop]) -> Loop | None:
     """The loop around that walks a single-pass loader more than once, None where there is none."""
     if not loader.single:
         return None
