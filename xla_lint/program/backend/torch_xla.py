@@ -31,6 +31,8 @@ ALL_REDUCE = XLA_MODEL + "all_reduce"
 HOST_REDUCE = XLA_MODEL + "mesh_reduce"
 RENDEZVOUS = {XLA_MODEL + "rendezvous": 1, XLA_MODEL + "xla_rendezvous": 0}
 """Meetings of all replicas, and the position of the payload, without which one is only a barrier."""
+RENDEZVOUS_GATHERS = (2, 1)
+"""The first release without XRT's mesh service, whose meetings are collectives of the device."""
 SCALER = "torch_xla.amp.GradScaler"
 LAST_SCALER = (2, 8)
 """The last release with `SCALER` (removed in 2.9 by pull request 9608)."""
@@ -43,7 +45,14 @@ LAST_WAITING_SAVE = (2, 0)
 FIRST_AUTOCAST = (2, 1)
 """The first release in which XLA tensors have an autocast mode of their own; before, they shared CUDA's."""
 
+COMPILER_BACKENDS = ("openxla", "torchxla", "aot_torchxla", "neuron", "tpu")
+"""How the names begin of the backends of `torch.compile` whose graphs run on the device when they are called."""
+
 # What messages say.
+
+COMPILE_STEP = "torch_xla.compile"
+COMPILED_MODEL = "torch.compile"
+"""How events spell the barrier that a call of a model is which one of `COMPILER_BACKENDS` has compiled."""
 
 SPELLED_SAVES = frozenset({"xm.save", "xser.save"})
 """How events spell `SAVES`."""

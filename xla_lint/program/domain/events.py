@@ -34,6 +34,10 @@ class Condition(enum.Enum):
     SETTING = "something that the source does not decide"
 
 
+UNDECIDED = frozenset({Condition.DATA, Condition.RANDOM, Condition.SETTING})
+"""The conditions that do not say how often they hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallSite:
     """One call on the way to an event: the called function's name and the line of the call."""
@@ -75,6 +79,8 @@ class Context:
 
     module: nodes.Module | None = None
     """The module in which the event happens."""
+    doubt: int = -1
+    """How many loops are around the innermost test that lets it happen or not, without a say on how often; -1: none."""
     left: frozenset[Loop] = frozenset()
     """The loops that the path ends: what happens on it happens once, not in every turn."""
 
@@ -104,6 +110,11 @@ class Context:
     def periodic(self) -> bool:
         """True where the event happens only every few steps."""
         return Condition.PERIODIC in self.conditions
+
+    @property
+    def every_turn(self) -> bool:
+        """False where a test that the source does not decide may keep turns of the step loop from it."""
+        return self.doubt < self._step_depth() and self.conditions.isdisjoint(UNDECIDED)
 
     def _step_depth(self) -> int:
         for depth in range(len(self.loops), 0, -1):
@@ -161,9 +172,11 @@ class Barrier(Event):
 
 @dataclass(slots=True, eq=False)
 class SplitStep(Event):
-    """A barrier stands between the backward pass and the optimizer step of one iteration."""
+    """A barrier stands between the forward and the backward pass, or before the optimizer step, of one iteration."""
 
-    step_line: int
+    spelled: str
+    resumed: nodes.NodeNG
+    """Where the step goes on; the function that a framework has called, where that does it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -297,8 +310,7 @@ class ClippedEarly(Event):
     spelled: str
     reduction: str
     """What reduces them."""
-    line: int
-    """The line of the reduction."""
+    reduced_at: nodes.NodeNG
     prepared: bool = False
     """True where the step of an optimizer that Accelerate prepared reduces them."""
 

@@ -151,8 +151,7 @@ def note_loaders(loop: Loop, iterable: Value) -> None:
     """Let a loop know what it iterates, and the loaders among that know the loop."""
     loop.iterate(iterable, loader_of(iterable))
     for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
-        if loop not in loader.host.loops:
-            loader.host.loops.append(loop)
+        loader.feed(loop)
 
 
 def loaders_of(value: Value) -> list[Loader]:

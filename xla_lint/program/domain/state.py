@@ -35,6 +35,8 @@ class Phase:
     """The barrier that came after it."""
     path_condition: frozenset[Constraint] = frozenset()
     """The guards at that barrier."""
+    spelled: str = ""
+    """How that barrier is spelled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
+TELLING = frozenset({Condition.PERIODIC, Condition.RANK})
+"""The conditions of a test that say when what stands under it runs."""
 REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
 """Expressions that name an object which exists already."""
 
@@ -80,7 +82,7 @@ def branch(
     heaps: list[Changes] = []
     random = Condition.RANDOM in truth.if_true
     operations, dead, ended = machine.operations, False, False
-    tests = machine.at.tests
+    tests, doubt = machine.at.tests, machine.at.doubt
     if truth.known is None:
         machine.at.tests = (*tests, len(machine.at.loops))
     if truth.ranked or Condition.DATA in truth.if_true:
@@ -94,6 +96,8 @@ def branch(
         machine.at.state = before.fork()
         machine.assume(conditions)
         narrow(machine, told)
+        if truth.known is None and conditions.isdisjoint(TELLING):
+            machine.at.doubt = len(machine.at.loops)
         departures, events = count_departures(machine), len(machine.events)
         run()
         dead |= machine.at.state is None
@@ -102,6 +106,7 @@ def branch(
             leave(machine, departures, events)
         ends.append(machine.at.state)
         heaps.append(machine.heap.take_back(mark))
+        machine.at.doubt = doubt
     machine.at.tests = tests
     machine.heap.merge(*heaps, ranked=truth.ranked)
     if random and (machine.operations > operations or (dead and machine.at.loops)) and truth.known is None:
@@ -146,7 +151,7 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
     results: list[Value] = []
     before = machine.here
     path_condition = before.path_condition
-    operations = machine.operations
+    operations, doubt = machine.operations, machine.at.doubt
     for branch, when, conditions, told in (
         (node.body, True, truth.if_true, truth.narrow_true),
         (node.orelse, False, truth.if_false, truth.narrow_false),
@@ -156,7 +161,10 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
         machine.at.state = before.fork()
         machine.assume(conditions)
         narrow(machine, told)
+        if truth.known is None and conditions.isdisjoint(TELLING):
+            machine.at.doubt = len(machine.at.loops)
         results.append(NO_TENSOR if is_no_tensor(branch, told) else machine.evaluate(branch))
+        machine.at.doubt = doubt
         before.merge_course(machine.here)
     before.path_condition = path_condition
     machine.at.state = before

@@ -27,7 +27,7 @@ from xla_lint.program.interpreter.narrowing import narrowed, narrowing
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
-from xla_lint.program.syntax.index import is_choice
+from xla_lint.program.syntax.index import is_choice, is_question
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
@@ -52,7 +52,7 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
     if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
         truth.known = None
     asked = answer_of_flag(machine, node)
-    if asked is not None:
+    if asked is not None and not truth.ranked:
         truth.known = asked
     if truth.known is None and is_setting(node, value):
         truth.if_true.add(Condition.SETTING)
@@ -65,7 +65,7 @@ def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
     flags = machine.at.frame.index.flags if machine.at.frame.index is not None else ()
     if not flags:
         return None
-    if isinstance(node, (nodes.Name, nodes.Attribute)):
+    if isinstance(node, (nodes.Name, nodes.Attribute)) or is_question(node):
         return True if node.as_string() in flags else None
     if not is_choice(node):
         return None

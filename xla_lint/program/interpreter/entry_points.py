@@ -13,7 +13,7 @@ from xla_lint.program.domain.objects import bound_to, is_model, library_base, me
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.values import NUMBER, UNKNOWN, Device, Instance, Location, Mapping, Number, Tensor
-from xla_lint.program.library.hooks import hook_keywords, hook_parameters
+from xla_lint.program.library.hooks import hook_keywords, hook_parameters, take_result
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.machine.boundary import Boundary
@@ -174,6 +174,7 @@ class EntryPoints:
         at.entry_point = self.entries
         at.callback = is_callback(function) or function.node in machine.index.generators
         returned, _ = machine.activate(target, bound)
+        take_result(machine, target, returned)
         if function.node not in machine.index.generators:
             report_outdated(machine, returned)
 

@@ -9,6 +9,7 @@ from xla_lint.knowledge.operations import (
     BOOLEAN,
     COMPARING_FETCHES,
     DATA_SHAPES,
+    DRAWING_OPERATIONS,
     ELEMENTWISE,
     FETCHES,
     INTEGER,
@@ -208,6 +209,8 @@ def operation(
         unstructured=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
+    if plain in DRAWING_OPERATIONS and result.place is Location.HOST:
+        result.drawn = True
     if in_place and receiver is not None and receiver.made is not None and result.made is None:
         machine.rebind(subject_of(arguments), receiver, receiver.like(made=None))
     return result

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
-from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
+from xla_lint.program.library.hooks import anything, batch_of_names, given, loader, model, optimizer, schedule
 from xla_lint.program.library.registry import attributes, function, hooks, methods
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ def progress() -> Value:
 
 
 TRAINER = {
-    "compute_loss": (model, batch),
-    "training_step": (model, batch),
-    "prediction_step": (model, batch),
+    "compute_loss": (model, batch_of_names),
+    "training_step": (model, batch_of_names),
+    "prediction_step": (model, batch_of_names),
 }
 TRAINER_CALLBACK = dict.fromkeys(
     ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),

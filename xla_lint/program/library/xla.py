@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend.torch_xla import COMPILED_MODEL
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Condition, How
 from xla_lint.program.domain.objects import bound_to
@@ -98,7 +99,7 @@ def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         result.compiled = True
         return result
     if isinstance(value, Instance) and value.model:
-        return Instance(None, "torch.compile", place=value.place, model=True, node=arguments.node)
+        return Instance(None, COMPILED_MODEL, place=value.place, model=True, node=arguments.node)
     return Instance(None, "torch_xla.step", node=arguments.node) if value is None else value
 
 

@@ -303,6 +303,14 @@ class Machine(ABC):
         self.at.loops = before
 
     @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Stand before the innermost loop: what decides whether it goes on holds in all of its turns."""
+        loops = self.at.loops
+        self.at.loops = loops[:-1]
+        yield
+        self.at.loops = loops
+
+    @contextmanager
     def under(self, conditions: Iterable[Condition]) -> Iterator[None]:
         """Stand under conditions, and leave with those that held before."""
         before = self.here.path_condition
@@ -331,9 +339,10 @@ class Machine(ABC):
             or last.callback is not at.callback
             or last.replicated is not at.replicated
             or last.module is not at.frame.module
+            or last.doubt != at.doubt
         ):
             last = self._context = Context(
-                at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module
+                at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module, doubt=at.doubt
             )
         return last
 
@@ -453,7 +462,7 @@ class Machine(ABC):
         state.materialised = frozenset()
         state.work = state.updated = False
         if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
-            state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition)
+            state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition, spelled)
 
     def collective(self, node: nodes.NodeNG, spelled: str) -> None:
         """What every replica has to reach; only under a test that may differ between them it is an event."""
@@ -499,7 +508,7 @@ class Machine(ABC):
             and phase.path_condition >= {c for c in condition if c.condition is not Condition.SETTING}
             and all(c.condition is not Condition.PERIODIC or c.depth < len(self.at.loops) for c in condition)
         ):
-            self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
+            self.emit(SplitStep(phase.cut, self.context, phase.spelled, node))
 
     def opaque(self) -> None:
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""

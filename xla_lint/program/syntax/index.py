@@ -133,16 +133,19 @@ class Index:
         return frozenset(found)
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
-        """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
+        """How each name, and each attribute of a name, is used in a scope and in the scopes inside it.
+
+        A name that a scope inside binds is another one there; `self` stands for the same object in all methods.
+        """
         found = self._uses.get(scope)
         if found is None:
-            found = self._uses[scope] = {}
-            for part in self._parts(scope):
-                for path, use in self._uses_in(part).items():
-                    if path in found:
-                        found[path] |= use
-                    else:
-                        found[path] = use
+            found = self._uses[scope] = dict(self._uses_in(scope))
+            for part in self._inner.get(scope, ()):
+                bound = getattr(part, "locals", {})
+                for path, use in self.uses(part).items():
+                    name = path.partition(".")[0]
+                    if name == "self" or name not in bound:
+                        found[path] = found[path] | use if path in found else use
         return found
 
     def _uses_in(self, part: nodes.NodeNG) -> Uses:
@@ -230,7 +233,9 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 BACKENDS = frozenset({"xla", "tpu", "neuron"})
-DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
+DEVICE_CALLS = frozenset({"xla_device", "optimizer_step", "torch_xla.device"})
+CLOSURE_CALLS = frozenset({"add_step_closure"})
+"""What is called in the place of something else where a program runs on XLA."""
 CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
 
 
@@ -239,9 +244,15 @@ def flag_for_xla(node: nodes.If) -> str | None:
     flag, to_xla, other = node.test, node.body, node.orelse
     if isinstance(flag, nodes.UnaryOp) and flag.op == "not":
         flag, to_xla, other = flag.operand, other, to_xla
-    if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
+    if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag) or is_question(flag)):
         return None
-    return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
+    to_device = reaches_for_xla(to_xla) or (bool(other) and calls_one_of(to_xla, CLOSURE_CALLS))
+    return flag.as_string() if to_device and not reaches_for_xla(other) else None
+
+
+def is_question(node: nodes.NodeNG) -> bool:
+    """Whether a test calls a function without arguments: `on_xla()`."""
+    return isinstance(node, nodes.Call) and isinstance(node.func, nodes.Name) and not node.args and not node.keywords
 
 
 def is_choice(node: nodes.NodeNG) -> bool:
@@ -262,12 +273,18 @@ def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
             return True
         if isinstance(statement, nodes.ImportFrom) and statement.modname in CORE:
             return True
+    return calls_one_of(body, DEVICE_CALLS)
+
+
+def calls_one_of(body: list[nodes.NodeNG], names: Collection[str]) -> bool:
+    """Whether a statement is a call of a method or function of one of these names, or assigns its result."""
+    for statement in body:
         if isinstance(statement, (nodes.Assign, nodes.Expr, nodes.AnnAssign)) and isinstance(
             statement.value, nodes.Call
         ):
             function = statement.value.func
             if isinstance(function, nodes.Attribute) and (
-                function.attrname in DEVICE_CALLS or function.as_string() == "torch_xla.device"
+                function.attrname in names or f"{function.expr.as_string()}.{function.attrname}" in names
             ):
                 return True
     return False

@@ -11,7 +11,8 @@ from xla_lint.program.domain.objects import loaders_of
 from xla_lint.program.domain.values import Instance, Location, Number, Trait, options
 from xla_lint.program.queries import Domain, models_among, models_held
 from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.wording import confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,18 +72,20 @@ class AccelerateUnprepared(Rule):
         if isinstance(event, LoopRun) and self._walks_plain_loader(event):
             yield self.finding(
                 event.node,
+                confidence(event.context),
                 kind="loader",
                 effect="its batches are on the host and the same on every replica, and nothing cuts the graph",
             )
         elif isinstance(event, LibraryCall) and self._steps_unprepared(event):
             if event.name.startswith(SCHEDULES):
                 effect = "it counts accumulated and skipped steps, and not the other replicas'"
-                yield self.finding(event.node, kind="schedule", effect=effect)
+                yield self.finding(event.node, Confidence.INFERENCE, kind="schedule", effect=effect)
             else:
                 effect = "it updates other parameters than the prepared model's, or does not reduce the gradients"
-                yield self.finding(event.node, kind="optimizer", effect=effect)
+                yield self.finding(event.node, confidence(event.context), kind="optimizer", effect=effect)
         elif isinstance(event, Forward) and self._calls_unprepared(event):
-            yield self.finding(event.node, kind="model", effect="it is on the host, and its inputs are on the device")
+            effect = "it is on the host, and its inputs are on the device"
+            yield self.finding(event.node, confidence(event.context), kind="model", effect=effect)
 
     @cached_property
     def _prepares(self) -> bool:

@@ -10,7 +10,8 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
 from xla_lint.program.domain.values import Stream
 from xla_lint.rules.arguments import constant
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,8 +70,9 @@ class ExhaustedLoader(Rule):
         if loaders and all(outer):
             loop, loader = outer[0], loaders[0]
             assert loop is not None
-            built = str(loader.node.lineno) if loader.node is not None else "?"
-            yield self.finding(event.node, line=str(event.loop.line), built=built, outer=str(loop.line))
+            built, again = line(loader.node, event.node), line(loop.node, event.node)
+            sureness = Confidence.of(event.loop.certain)
+            yield self.finding(event.node, sureness, line=str(event.loop.line), built=built, outer=again)
 
 
 def repeats(loader: Loader, around: Iterable[Loop]) -> Loop | None:

@@ -9,6 +9,7 @@ from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,4 +68,4 @@ class UnwrappedLoader(Rule):
             return
         if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
             sureness = Confidence.of(loop.certain)
-            yield self.finding(event.node, sureness, line=str(loop.line), built=str(loader.node.lineno))
+            yield self.finding(event.node, sureness, line=str(loop.line), built=line(loader.node, event.node))

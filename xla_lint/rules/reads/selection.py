@@ -22,6 +22,10 @@ WARNING = 30
 later `basicConfig(level=...)` does not lower it."""
 
 
+COLLECT = "collect the results on the device, and fetch them once after the loop"
+"""What is done about reads where nothing is trained: metrics and predictions are wanted in the end alone."""
+
+
 class Cost(enum.IntEnum):
     """What a read costs, from nothing to most."""
 
@@ -65,13 +69,13 @@ def costliest(reads: Iterable[Read]) -> dict[nodes.NodeNG, Read]:
     return chosen
 
 
-def _rank(read: Read) -> tuple[Cost, bool, bool]:
-    return cost_of(read), read.pending, read.on_every_path
+def _rank(read: Read) -> tuple[Cost, bool, bool, bool]:
+    return cost_of(read), read.pending, read.on_every_path, read.context.every_turn
 
 
 def facts(read: Read) -> dict[str, str]:
     """What the messages of all read rules say."""
-    return {"what": read.what, "spelled": read.spelled, "where": where(read.context)}
+    return {"spelled": read.spelled, "where": where(read.context)}
 
 
 def pending_facts(read: Read, barrier: str) -> dict[str, str]:
@@ -104,4 +108,6 @@ def _advice(read: Read, barrier: str) -> str:
         return "keep it on the device, and read it every N steps or once an epoch"
     if step is not None and step.form is Form.FORWARD:
         return f"return it, and let the caller read it after {barrier}"
+    if step is not None and not step.trains:
+        return COLLECT
     return f"read it after {barrier}, or hand it to {STEP_CLOSURE}"
