@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from xla_lint.cli import progress
 from xla_lint.cli.github import command
 from xla_lint.cli.main import FORMATS, SCOPES, main
 from xla_lint.cli.results import Extent, Located
-from xla_lint.cli.text import excerpt, heading
+from xla_lint.cli.text import excerpt, folded, heading
 from xla_lint.engine import Settings, default_symbols
 from xla_lint.pages import page
 from xla_lint.program.project.scope import Scope, Version
@@ -151,6 +152,27 @@ class TestText:
         start = line.index(marked, place.column - 1 + 4)
         assert carets == " " * cell_len(line[:start]) + "^" * cell_len(marked)
         assert line.isprintable()
+
+    def test_one_name_of_an_old_api_takes_one_line(self) -> None:
+        old = [
+            Located(
+                "a.py", Extent(line, 1, line, 2), "E9763", "xla-removed-api", "error", "HIGH", "'xm.f' is gone", "f"
+            )
+            for line in (3, 5, 9)
+        ]
+        other = replace(old[0], message="'xm.g' is gone")
+        elsewhere, read = replace(old[0], path="b.py"), self.finding("x", Extent(1, 1, 1, 2))
+        lines = folded([read, old[0], other, read, *old[1:], elsewhere])
+        assert [(first, len(others)) for first, others in lines] == [
+            (read, 0),
+            (old[0], 2),
+            (other, 0),
+            (read, 0),
+            (elsewhere, 0),
+        ]
+        assert heading(*[(first, 0, others) for first, others in lines][1]).plain.endswith(
+            "is gone (also on lines 5, 9)"
+        )
 
     def test_a_message_is_folded_with_an_indent(self) -> None:
         lines = heading(self.finding("x", Extent(1, 1, 1, 2), "word " * 30), 60).plain.splitlines()

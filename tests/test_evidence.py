@@ -265,7 +265,7 @@ CASES = {
             def training_step(self, batch, batch_idx):
                 loss = self.model(batch).sum()
                 self.before = loss.detach()
-                torch_xla.sync()
+                torch_xla.sync()  # expect: xla-split-step
                 self.after = loss.detach() * 2
                 return loss
 

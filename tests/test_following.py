@@ -948,7 +948,7 @@ CASES = {
             torch_xla.sync()
             print(loss.item())
         for number in range(90):
-            for x in [torch.ones(2, 4, device=device)] * 90:
+            for x in [torch.ones(2, 4, device=device)] * 90:  # expect: xla-missing-sync
                 loss = model(x).mean()
                 loss.backward()
             optimizer.step()

@@ -205,3 +205,18 @@ def test_pylint_through_nbqa(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nbqa", "pylint", "--load-plugins=xla_lint", *ONLY_XLA, str(path)]
     output = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent.parent, check=False)
     assert "train.ipynb:cell_4:4:12: W9701: " in output.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "symbols"),
+    [
+        ("!pip install torch_xla==1.13", []),
+        ("%pip install -q \\\n  'torch~=2.6.0' torchvision", ["xla-deprecated-api"]),
+        ("! pip3 install https://example.org/torch_xla-1.9-cp37-cp37m-linux_x86_64.whl", []),
+        ("!python -m pip install torch_xla", ["xla-removed-api"]),
+        ("!pip install numpy==1.0", ["xla-removed-api"]),
+    ],
+)
+def test_a_notebook_pins_what_it_installs(command: str, symbols: list[str], tmp_path: Path, capsys: Captured) -> None:
+    document = notebook(command, "import torch_xla.core.xla_model as xm\nrank = xm.get_ordinal()")
+    assert [symbol for _, _, symbol in found(document, tmp_path, capsys)] == symbols

@@ -123,12 +123,38 @@ BODIES = {
     """,
     "a value of one's own": """
         if value.item() > 1:
+            xm.save({"value": value}, path)  # expect: xla-rank-read
             xm.rendezvous("x")  # expect: xla-rank-divergence
-            xm.save(model.state_dict(), path)  # expect: xla-rank-read
+            xm.save({"value": value}, path)
     """,
     "a tensor of one's own": """
         if value > 1:
             dist.all_reduce(value)  # expect: xla-rank-divergence
+    """,
+    "what a barrier has ended before is saved by one": """
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(9):
+            optimizer.zero_grad()
+            model(torch.ones(2, 4, device=device)).mean().backward()
+            xm.optimizer_step(optimizer)
+            if is_first():
+                xm.save(model.state_dict(), path)  # expect: xla-rank-read
+            torch_xla.sync()
+            if is_first():
+                xm.save(model.state_dict(), path)
+                xm.save({"step": step}, path)
+    """,
+    "tests that part nobody between": """
+        if is_first():
+            if os.environ.get("PLAIN"):
+                xm.rendezvous("x")  # expect: xla-rank-divergence
+            else:
+                xm.rendezvous("y")  # expect: xla-rank-divergence
+        if os.environ.get("PLAIN"):
+            if is_first():
+                xm.rendezvous("z")
+            else:
+                xm.rendezvous("z")
     """,
     "twins in two branches": """
         if is_first():
@@ -318,7 +344,7 @@ FRAMEWORKS = {
     """,
     "a callback of Lightning": """
         class Show(lightning.Callback):
-            def on_train_batch_end(self, trainer, module, outputs, batch, index):
+            def on_validation_batch_end(self, trainer, module, outputs, batch, index):
                 if trainer.global_rank == 0:
                     print(outputs["loss"].item())  # expect: xla-rank-read
     """,

@@ -337,7 +337,8 @@ MODEL = "torch_xla.core.xla_model."
             _call(MODEL + "mesh_reduce", Text("loss"), DEVICE, context=_in(_loop(), conditions=(Condition.PERIODIC,))),
             False,
         ),
-        (_call(MODEL + "rendezvous", Text("saved")), False),
+        (_call(MODEL + "rendezvous", Text("saved")), True),
+        (_call(MODEL + "rendezvous", Text("saved"), context=_in()), False),
         (_call(MODEL + "rendezvous", Text("saved"), UNKNOWN), True),
         (_call("torch.distributed.gather_object", DEVICE), True),
     ],
@@ -449,7 +450,7 @@ def test_growing_tensor_needs_graphs_of_its_own() -> None:
         (happened.DataShape(_node(), _in(_loop()), "x[mask]"), "xla-data-dependent-shape"),
         (happened.HostChoice(_node(), _in(_loop()), "branch"), "xla-host-random"),
         (happened.History(_node(), _in(_loop()), "total", _loop()), "xla-graph-growth"),
-        (happened.SplitStep(_node(), _in(_loop()), 12), "xla-split-step"),
+        (happened.SplitStep(_node(), _in(_loop()), "torch_xla.sync", _node()), "xla-split-step"),
         (happened.Barrier(_node(), _in(_loop()), "torch_xla.sync()", True), "xla-redundant-sync"),
     ],
 )

@@ -11,6 +11,67 @@ from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import parse
 
 CASES = {
+    "schedules made for the steps of the prepared loader": """
+        import math, torch
+        from accelerate import Accelerator
+        from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR
+        from torch.utils.data import DataLoader, TensorDataset
+        from transformers import get_cosine_schedule_with_warmup
+        accelerator = Accelerator()
+        model = torch.nn.Linear(8, 8)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+        rows = DataLoader(TensorDataset(torch.randn(64, 8)), batch_size=8, drop_last=True)
+        model, optimizer, loader = accelerator.prepare(model, optimizer, rows)
+        steps = math.ceil(len(loader) / 2)
+        schedules = [
+            get_cosine_schedule_with_warmup(optimizer, 10, 3 * len(loader)),
+            OneCycleLR(optimizer, max_lr=0.1, epochs=3, steps_per_epoch=len(loader)),
+            CosineAnnealingLR(optimizer, T_max=steps * 3),
+        ]
+        first, second, third = schedules
+        for (x,) in loader:
+            accelerator.backward(model(x).pow(2).mean())
+            optimizer.step()
+            first.step()
+            second.step()
+            third.step()
+            optimizer.zero_grad()
+        """,
+    "a decision that all replicas of Accelerate have gathered": """
+        import torch
+        from accelerate import Accelerator
+        from torch.utils.data import DataLoader, TensorDataset
+        accelerator = Accelerator()
+        model = torch.nn.Linear(8, 8)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+        loader = DataLoader(TensorDataset(torch.randn(64, 8)), batch_size=8, drop_last=True)
+        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+        for (x,) in loader:
+            loss = model(x).pow(2).mean()
+            accelerator.backward(loss)
+            optimizer.step()
+            optimizer.zero_grad()
+        best = accelerator.gather(loss).mean().item()
+        if best < 0.5:
+            accelerator.wait_for_everyone()
+            accelerator.save_state("out")
+        total = accelerator.reduce({"loss": loss})
+        if total["loss"].item() < 0.5:
+            accelerator.wait_for_everyone()
+        """,
+    "rows that are padded again when the batch is put together": """
+        import torch_xla
+        from torch.utils.data import DataLoader
+        from transformers import AutoModel, AutoTokenizer, DataCollatorWithPadding
+        from torch_xla.distributed.parallel_loader import MpDeviceLoader
+        tokenizer = AutoTokenizer.from_pretrained("m")
+        device = torch_xla.device()
+        model = AutoModel.from_pretrained("m").to(device)
+        rows = rows.map(lambda row: tokenizer(row["text"], padding=True, max_length=64, truncation=True), batched=True)
+        collate = DataCollatorWithPadding(tokenizer, padding="max_length", max_length=64)
+        for batch in MpDeviceLoader(DataLoader(rows, 8, collate_fn=collate, drop_last=True), device):
+            model(**batch)
+        """,
     "a training loop that stays on the host": """
         import torch, torch_xla
         from torch import nn

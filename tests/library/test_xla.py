@@ -23,7 +23,7 @@ CASES = {
             loss.item()  # expect: xla-late-read
         for x in [t, t]:
             loss = update(x)
-            xm.rendezvous("here")
+            xm.rendezvous("here")  # expect: xla-costly-collective
             loss.item()  # expect: xla-late-read
     """,
     "optimizer_step cuts only if asked": """

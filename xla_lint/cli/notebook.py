@@ -40,6 +40,8 @@ MAGIC = re.compile(r"(?:[ \t]*(?:#.*)?\n)*[ \t]*%%(\S+).*")
 """The first line of a cell that is a magic as a whole, with what is blank before it."""
 COMMAND = re.compile(r"[ \t]*(?:[%!?]|(?P<targets>[\w.,* \t]+)=[ \t]*[%!])")
 """The start of a line for IPython alone, with the targets that it is assigned to if any."""
+INSTALL = re.compile(r"^[ \t]*[%!].*\bpip3?[ \t]+install\b(?:\\\n|[^\n])*", re.MULTILINE)
+"""A command that installs packages, with the lines that backslashes join to it."""
 HELP = re.compile(r"[ \t]*[%\w.*]+\?{1,2}[ \t]*(?:#.*)?")
 TIMED = re.compile(r"(?P<indent>[ \t]*)%time (?P<statement>.+)")
 JOINED = re.compile(r"(?:[^\n]*\\\n)*[^\n]*\n?")
@@ -74,6 +76,8 @@ class Notebook:
     """Its code cells in order."""
     problems: list[Problem] = field(default_factory=list)
     """The cells that are no Python: nothing is known of the names that they may bind."""
+    installs: str = ""
+    """The commands that install packages, a line each."""
 
     def cell_at(self, line: int) -> Cell:
         """The cell that holds a line of the module."""
@@ -130,6 +134,7 @@ def read_notebook(path: str, source: bytes) -> Notebook:
             message, at = error
             notebook.problems.append(Problem(path, message, at, number))
             python = _opaque(text)
+        notebook.installs += "".join(f"{match[0]}\n" for match in INSTALL.finditer(code))
         notebook.cells.append(cell)
         parts.append(python if text.endswith("\n") else python + "\n")
         line += parts[-1].count("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint import failures
@@ -9,6 +10,7 @@ from xla_lint.cli.locate import located
 from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
 from xla_lint.cli.results import Outcome, Problem
 from xla_lint.engine import membership_of
+from xla_lint.program.project.scope import installed_version
 from xla_lint.program.project.source import SourceError, decode, parse
 
 if TYPE_CHECKING:
@@ -30,7 +32,10 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
             outcome.problems += notebook.problems
         text = decode(source) if notebook is None else notebook.text
         module = project.parsed(path, source) if notebook is None else parse(text, path)
-        checked = failures.check(module, project, choice.settings)
+        settings = choice.settings
+        if notebook is not None and settings.target is None:
+            settings = replace(settings, target=installed_version(notebook.installs))
+        checked = failures.check(module, project, settings)
         reported = _reported(checked.findings, module, text, choice)
     except OtherLanguageError as error:
         outcome.skipped = f"it is a notebook in {error}"

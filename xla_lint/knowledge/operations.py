@@ -20,6 +20,9 @@ FACTORIES = _names(
 DRAWING_FACTORIES = _names("normal rand randint randn")
 """Those that draw random numbers."""
 
+DRAWING_OPERATIONS = _names("uniform bernoulli random exponential geometric cauchy log_normal multinomial poisson")
+"""Operations, in place or not, whose result is drawn at random whatever they are given."""
+
 LIKE_FACTORIES = _names("empty_like full_like ones_like rand_like randint_like randn_like zeros_like")
 NEW_FACTORIES = _names("new_empty new_full new_ones new_tensor new_zeros")
 

@@ -1,8 +1,9 @@
 """Calls that initialise the XLA runtime in the process that makes them.
 
 Source: each was called first in a process of its own with torch_xla 2.9.0 on the CPU device, and
-`_XLAC._xla_runtime_is_initialized` asked before and after. Accelerate's: by reading accelerate 1.15. In the same way:
-making or moving a tensor or a model with `device="xla"` initialises it, `torch.device("xla")` does not.
+`_XLAC._xla_runtime_is_initialized` asked before and after. By reading accelerate 1.15 and transformers 4.57:
+`Accelerator` and the training arguments, which ask for their device when they are made. Making or moving a tensor or a
+model with `device="xla"` initialises the runtime in the same way, `torch.device("xla")` does not.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ INITIALISING = frozenset(
             )
         ),
         "accelerate.Accelerator",
+        "transformers.TrainingArguments",
+        "transformers.Seq2SeqTrainingArguments",
     }
 )
 """The dotted names of these calls."""

@@ -24,7 +24,7 @@ class Confidence(enum.Enum):
     """How sure a finding is; the names are pylint's."""
 
     HIGH = "HIGH"
-    """Every link of the chain of evidence is certain."""
+    """Every link of the chain of evidence is certain, how often it happens among them."""
     CONTROL_FLOW = "CONTROL_FLOW"
     """Another path through the code may avoid it."""
     INFERENCE = "INFERENCE"

@@ -42,6 +42,14 @@ def file_name(module: Any) -> str:
     return PurePath(module.file).name if module.file else str(module.name)
 
 
+def line(place: nodes.NodeNG | None, seen_from: nodes.NodeNG) -> str:
+    """The number of a node's line, as a finding at another node says it: `12`, or `12 of train.py` in another file."""
+    if place is None:
+        return "?"
+    root = place.root()
+    return str(place.lineno or 0) + (f" of {file_name(root)}" if root is not seen_from.root() else "")
+
+
 def lines(places: Iterable[nodes.NodeNG], home: nodes.NodeNG) -> str:
     """The lines of some nodes, in brackets with a leading space; files are named where they are not `home`."""
     found = {
@@ -66,8 +74,9 @@ def called(dotted: str) -> str:
 
 
 def confidence(context: Context, *tensors: Tensor, on_every_path: bool = True) -> Confidence:
-    """How sure a finding about these tensors is, in this context."""
+    """How sure a finding about these tensors is in this context, and that it holds in every turn of the step loop."""
     if not all(tensor.certain for tensor in tensors) or (context.step is not None and not context.step.certain):
         return Confidence.INFERENCE
     sure = on_every_path and not any(tensor.assumed for tensor in tensors)
+    sure &= context.step is None or context.every_turn
     return Confidence.HIGH if sure else Confidence.CONTROL_FLOW

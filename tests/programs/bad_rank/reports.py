@@ -19,5 +19,5 @@ def show(leads, label, loss):
 
 def save(leads, model, path):
     if leads:
-        xm.save(model.state_dict(), path)  # expect: xla-rank-read
+        xm.save(model.state_dict(), path)
         xm.rendezvous("saved")  # expect: xla-rank-divergence

@@ -70,4 +70,4 @@ def initialises(dotted: str, target: Release) -> bool:
 
 def compiles_for_device(compiler: str) -> bool:
     """Whether the name of a compiler, as given to `torch.compile(backend=)`, is that of a backend."""
-    return any(backend.compiler is not None and backend.compiler in compiler for backend in BACKENDS)
+    return any(compiler.startswith(backend.compilers) for backend in BACKENDS)

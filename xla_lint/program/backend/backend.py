@@ -111,8 +111,8 @@ class Backend:
     """The texts by which programs choose the backend: `if backend == "xla":`."""
     trainer_texts: tuple[str, ...] = ()
     """How a text begins that asks a trainer of Lightning for the backend."""
-    compiler: str | None = None
-    """What the names of its compilers hold, as given to `torch.compile(backend=)`."""
+    compilers: tuple[str, ...] = ()
+    """How the names of its compilers begin, as given to `torch.compile(backend=)`: their graphs run when called."""
     process_group: str | None = None
     """Its name for `torch.distributed.init_process_group`."""
     replica_function: str | None = None

@@ -8,7 +8,7 @@ guards that hold there, and the calls that led there.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,10 +27,16 @@ class Condition(enum.Enum):
     __hash__ = object.__hash__
 
     PERIODIC = "every few steps"
+    ONCE = "in one step of the whole loop"
+    """Such a condition is `PERIODIC` as well."""
     RANK = "some replicas only"
     DATA = "a value read from the device"
     RANDOM = "a random number drawn on the host"
     SETTING = "something that the source does not decide"
+
+
+UNDECIDED = frozenset({Condition.DATA, Condition.RANDOM, Condition.SETTING})
+"""The conditions that do not say how often they hold."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -73,6 +79,8 @@ class Context:
 
     module: nodes.Module | None = None
     """The module in which the event happens."""
+    doubt: int = -1
+    """How many loops are around the innermost test that lets it happen or not, without a say on how often; -1: none."""
     left: frozenset[Loop] = frozenset()
     """The loops that the path ends: what happens on it happens once, not in every turn."""
 
@@ -81,9 +89,7 @@ class Context:
         left = self.left | loops
         if len(left) == len(self.left):
             return self
-        return Context(
-            self.loops, self.path_condition, self.stack, self.closure, self.callback, self.replicated, self.module, left
-        )
+        return replace(self, left=left)
 
     @property
     def step(self) -> Loop | None:
@@ -111,6 +117,11 @@ class Context:
     def periodic(self) -> bool:
         """True where the event happens only every few steps."""
         return Condition.PERIODIC in self.conditions
+
+    @property
+    def every_turn(self) -> bool:
+        """False where a test that the source does not decide may keep turns of the step loop from it."""
+        return self.doubt < self._step_depth() and self.conditions.isdisjoint(UNDECIDED)
 
     def _step_depth(self) -> int:
         for depth in range(len(self.loops), 0, -1):
@@ -168,9 +179,11 @@ class Barrier(Event):
 
 @dataclass(slots=True, eq=False)
 class SplitStep(Event):
-    """A barrier stands between the backward pass and the optimizer step of one iteration."""
+    """A barrier stands between the forward and the backward pass, or before the optimizer step, of one iteration."""
 
-    step_line: int
+    spelled: str
+    resumed: nodes.NodeNG
+    """Where the step goes on; the function that a framework has called, where that does it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -306,10 +319,14 @@ class ClippedEarly(Event):
     spelled: str
     reduction: str
     """What reduces them."""
-    line: int
-    """The line of the reduction."""
+    reduced_at: nodes.NodeNG
     prepared: bool = False
     """True where the step of an optimizer that Accelerate prepared reduces them."""
+
+
+@dataclass(slots=True, eq=False)
+class Parting(Event):
+    """A test whose answer may differ between replicas. It stands at the test."""
 
 
 @dataclass(slots=True, eq=False)
@@ -331,6 +348,8 @@ class Save(Event):
     certain: bool
     collective: bool
     """True where its graph holds a collective."""
+    pending: bool
+    """True where a graph is executed for what is saved: it was recorded, or updated, since the last barrier."""
 
 
 @dataclass(slots=True, eq=False)
@@ -341,6 +360,8 @@ class Autocast(Event):
     """
 
     device: str
+    optional: bool
+    """True where the source does not decide whether it is enabled."""
 
 
 @dataclass(slots=True, eq=False)

@@ -50,6 +50,11 @@ class Loader(Value):
     loops: list[Loop] = field(default_factory=list)
     """The loops that iterate it."""
 
+    def feed(self, loop: Loop) -> None:
+        """Note a loop that takes its batches."""
+        if loop not in self.host.loops:
+            self.host.loops.append(loop)
+
     @property
     def host(self) -> Loader:
         """The `DataLoader` itself, under every wrapper."""

@@ -49,6 +49,8 @@ SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
 OPTIMIZERS = ("torch.optim.", *names(Role.OPTIMIZERS))
 SCHEDULES = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
+COMPILED_MODEL = "torch.compile"
+"""What a model is that a backend's compiler has compiled, and how the barrier is spelled that each call of it is."""
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 
@@ -174,8 +176,7 @@ def note_loaders(loop: Loop, iterable: Value) -> None:
     """Let a loop know what it iterates, and the loaders among that know the loop."""
     loop.iterate(iterable, loader_of(iterable))
     for loader in (found for option in options(iterable) if (found := loader_of(option)) is not None):
-        if loop not in loader.host.loops:
-            loader.host.loops.append(loop)
+        loader.feed(loop)
 
 
 def loaders_of(value: Value) -> list[Loader]:

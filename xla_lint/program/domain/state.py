@@ -35,6 +35,8 @@ class Phase:
     """The barrier that came after it."""
     path_condition: frozenset[Constraint] = frozenset()
     """The guards at that barrier."""
+    spelled: str = ""
+    """How that barrier is spelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class State:
     phase: Phase | None = None
     work: bool = False
     """Something was recorded since the last barrier."""
+    updated: bool = False
+    """An optimizer updated parameters on the device since the last barrier."""
     gradients: Gradients = NO_GRADIENTS
     touched: int = 0
     """What has initialised the XLA runtime in this process: the bits of these calls (`Touches`)."""
@@ -94,14 +98,15 @@ class State:
         """A copy with other variables."""
         return State(
             env, self.path_condition, self.epochs, self.cut, self.materialised, self.grad, self.phase, self.work,
-            self.gradients, self.touched, self.device,
+            self.updated, self.gradients, self.touched, self.device,
         )  # fmt: skip
 
     def course(self) -> tuple[Any, ...]:
         """All but the variables and what is pending, to compare."""
         phase = self.phase
         done = None if phase is None else (phase.done, phase.loop, phase.cut)
-        return self.path_condition, self.cut, self.grad, self.work, self.gradients, self.touched, self.device, done
+        recorded = (self.work, self.updated)
+        return self.path_condition, self.cut, self.grad, recorded, self.gradients, self.touched, self.device, done
 
     def meet(self, other: State, *, ranked: bool = False) -> State:
         """The state where two paths come together. Variables bound on one path only are kept.
@@ -120,7 +125,8 @@ class State:
     def take_course(self, other: State) -> None:
         """Go on from where another frame's path ended; variables, guards and the grad mode stay."""
         self.epochs, self.cut, self.materialised = other.epochs, other.cut, other.materialised
-        self.phase, self.work, self.gradients = other.phase, other.work, other.gradients
+        self.phase, self.work, self.updated = other.phase, other.work, other.updated
+        self.gradients = other.gradients
         self.touched = other.touched
 
     def merge_course(self, other: State) -> None:
@@ -133,6 +139,7 @@ class State:
         self.materialised &= other.materialised
         self.phase = self.phase if self.phase is other.phase else None
         self.work |= other.work
+        self.updated |= other.updated
         if self.gradients is not other.gradients:
             self.gradients = self.gradients.meet(other.gradients)
 

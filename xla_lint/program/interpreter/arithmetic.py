@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.join import element_of
 from xla_lint.program.domain.values import (
     FACT,
+    NO_TRAITS,
     NUMBER,
     RARE,
     UNKNOWN,
@@ -48,7 +49,16 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 LARGEST = 2**53
 
 
-KEPT = frozenset({Trait.LONGEST, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
+PARTS = {"%": frozenset({Trait.COUNTED}), "//": frozenset({Trait.QUOTIENT})}
+"""What a part of a number is known as, where its value is not known."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The comparison that says the same with its sides exchanged."""
+NOW_AND_THEN = frozenset({Trait.RARE})
+MOSTLY = frozenset({Trait.COMMON})
+ONCE = frozenset({Trait.ONCE})
+
+
+KEPT = frozenset({Trait.LONGEST, Trait.PREPARED, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
 """Traits of a number that its sums, multiples and comparisons have too."""
 
 
@@ -56,8 +66,10 @@ def arithmetic(op: str, left: Number, right: Number) -> Number:
     """The result of an operator on two numbers."""
     loops = left.loops | right.loops
     traits = (left.traits | right.traits) & KEPT
-    if op == "%" and None in (left.const, right.const):
-        traits |= {Trait.COUNTED}
+    if op == "%" and right.const == 1 and isinstance(right.const, int):
+        return Number(0, traits=traits)
+    if None in (left.const, right.const):
+        traits |= PARTS.get(op, NO_TRAITS)
     return Number(None if loops else folded(op, left.const, right.const), loops, traits)
 
 
@@ -76,12 +88,7 @@ def compare_numbers(op: str, left: Number, right: Number) -> Number:
     if Trait.CLOCK in traits:
         return RARE
     counted = Trait.COUNTED in left.traits or Trait.COUNTED in right.traits
-    moving = bool(left.loops) is not bool(right.loops)
-    if counted or (moving and op in ("==", "!=")):
-        rare = op in ("==", "<", "<=") if not (counted and op in (">", ">=")) else False
-        traits |= {Trait.RARE if rare or (counted and op == ">=") else Trait.COMMON}
-    elif moving and op in ("<", "<=") and left.loops and right.const is not None:
-        traits |= {Trait.RARE}
+    traits |= frequency(op, left, right)
     const: bool | None = None
     if left.const is not None and right.const is not None and op in COMPARISONS:
         const = COMPARISONS[op](left.const, right.const)
@@ -89,10 +96,32 @@ def compare_numbers(op: str, left: Number, right: Number) -> Number:
     return Number(const, left.loops | right.loops if not counted else frozenset(), traits)
 
 
+def frequency(op: str, left: Number, right: Number) -> frozenset[Trait]:
+    """How often a comparison holds while a counter advances; empty where nothing can be said.
+
+    Of the remainders of two counts the greater one is the earlier one now and then only, and their quotients differ
+    as seldom. A counter equals what does not advance once, and stays below a number in the first turns.
+    """
+    counted = [Trait.COUNTED in side.traits for side in (left, right)]
+    if all(counted) and op in MIRRORED:
+        return NOW_AND_THEN
+    if any(counted):
+        asked = op if counted[0] else MIRRORED.get(op, op)
+        return MOSTLY if asked in ("!=", ">", "not in") else NOW_AND_THEN
+    if left.loops and right.loops and Trait.QUOTIENT in left.traits | right.traits:
+        return MOSTLY if op == "==" else NOW_AND_THEN
+    if bool(left.loops) is bool(right.loops):
+        return NO_TRAITS
+    if op in ("==", "!="):
+        return ONCE | (NOW_AND_THEN if op == "==" else MOSTLY)
+    return NOW_AND_THEN if op in ("<", "<=") and left.loops and right.const is not None else NO_TRAITS
+
+
 def one_of(op: str, left: Number, right: Value) -> Number:
     """Whether a number is in a container: a number that changes with a loop rarely is one of those that are listed."""
     if isinstance(right, (Sequence, Mapping)) or right is UNKNOWN:
         element = element_of(right) if isinstance(right, Sequence) else UNKNOWN
         listed = element if isinstance(element, Number) else NUMBER
-        return replace(compare_numbers("==" if op == "in" else "!=", left, listed), const=None)
+        result = compare_numbers("==" if op == "in" else "!=", left, listed)
+        return replace(result, const=None, traits=result.traits - ONCE)
     return Number(traits=left.traits & KEPT)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.events import Condition, HostChoice, Parting
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
 from xla_lint.program.domain.state import meet_all
 from xla_lint.program.domain.values import NO_TENSOR
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
+TELLING = frozenset({Condition.PERIODIC, Condition.RANK})
+"""The conditions of a test that say when what stands under it runs."""
 REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
 """Expressions that name an object which exists already."""
 
@@ -80,9 +82,11 @@ def branch(
     heaps: list[Changes] = []
     random = Condition.RANDOM in truth.if_true
     operations, dead, ended, ends_loop = machine.operations, False, False, False
-    tests = machine.at.tests
+    tests, doubt = machine.at.tests, machine.at.doubt
     if truth.known is None:
         machine.at.tests = (*tests, len(machine.at.loops))
+    if truth.ranked or Condition.DATA in truth.if_true:
+        machine.emit(Parting(test, machine.context))
     for when, run, conditions, told in (
         (True, body, truth.if_true, truth.narrow_true),
         (False, orelse, truth.if_false, truth.narrow_false),
@@ -93,6 +97,8 @@ def branch(
         machine.at.state = before if last and not random else before.fork()
         machine.assume(conditions)
         narrow(machine, told)
+        if truth.known is None and conditions.isdisjoint(TELLING):
+            machine.at.doubt = len(machine.at.loops)
         departures, events = count_departures(machine), len(machine.events)
         run()
         if machine.at.state is None:
@@ -102,6 +108,7 @@ def branch(
             leave(machine, departures, events)
         ends.append(machine.at.state)
         heaps.append(machine.heap.take_back(mark))
+        machine.at.doubt = doubt
     machine.at.tests = tests
     whole = len(ends) == 2 and (ended or all(end is not None for end in ends))
     if truth.usual is not None and len(ends) == 2 and ends[not truth.usual] is not None:
@@ -160,7 +167,7 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
     results: list[Value] = []
     before = machine.here
     path_condition = before.path_condition
-    operations = machine.operations
+    operations, doubt = machine.operations, machine.at.doubt
     for branch, when, conditions, told in (
         (node.body, True, truth.if_true, truth.narrow_true),
         (node.orelse, False, truth.if_false, truth.narrow_false),
@@ -170,7 +177,10 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
         machine.at.state = before.fork()
         machine.assume(conditions)
         narrow(machine, told)
+        if truth.known is None and conditions.isdisjoint(TELLING):
+            machine.at.doubt = len(machine.at.loops)
         results.append(NO_TENSOR if is_no_tensor(branch, told) else machine.evaluate(branch))
+        machine.at.doubt = doubt
         before.merge_course(machine.here)
     if truth.usual is not None and len(results) == 2:
         results = [results[not truth.usual]]

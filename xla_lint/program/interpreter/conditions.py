@@ -51,7 +51,7 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
     truth.narrow_true, truth.narrow_false = narrowing(node)
     if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
         truth.known = None
-    if truth.known is None and (asked := answer_of_flag(machine, node)) is not None:
+    if truth.known is None and not truth.ranked and (asked := answer_of_flag(machine, node)) is not None:
         truth.known, truth.usual = asked, None
     if truth.known is None and is_setting(node, value):
         truth.if_true.add(Condition.SETTING)
@@ -131,6 +131,9 @@ def narrow(machine: Machine, told: Narrowings) -> None:
 def truth_of_value(machine: Machine, node: nodes.NodeNG, value: Value) -> Truth:
     if isinstance(value, Number):
         truth = truth_of_number(value)
+        if value.loops and machine.loop is not None and machine.loop not in value.loops:
+            truth.if_true.discard(Condition.ONCE)
+            truth.if_false.discard(Condition.ONCE)
         if not isinstance(node, (nodes.Compare, nodes.Call, nodes.Const)) and Trait.FACT not in value.traits:
             truth.known = None
         return truth

@@ -11,9 +11,9 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
-from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Mapping, Tensor
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Number, Tensor
 from xla_lint.program.interpreter.seeds import annotations_of, seeded
-from xla_lint.program.library.hooks import hook_keywords, hook_parameters
+from xla_lint.program.library.hooks import hook_keywords, hook_parameters, take_result
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.machine.boundary import Boundary
@@ -167,6 +167,9 @@ class EntryPoints:
         bound = self._parameters(target, form)
         if form is not None:
             at.loops = (machine.loop_table.loop(function.node, function.name, at, form),)
+        if form is Form.HOOK:
+            counter = Number(loops=frozenset(at.loops))
+            bound = {name: counter if value is NUMBER else value for name, value in bound.items()}
         at.in_forward = form is Form.FORWARD
         at.replicated = function.name in REPLICA_FUNCTIONS and function.owner is None
         if at.replicated and function.node.args.args:
@@ -177,6 +180,7 @@ class EntryPoints:
         newest = {1: max(machine.here.epochs)}
         bound = {name: rebased(value, newest) if type(value) is Tensor else value for name, value in bound.items()}
         returned, _ = machine.activate(target, bound)
+        take_result(machine, target, returned)
         if function.node not in machine.index.generators:
             report_outdated(machine, returned)
 

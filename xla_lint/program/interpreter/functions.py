@@ -111,7 +111,7 @@ def surroundings(machine: Machine, node: nodes.NodeNG) -> tuple[Any, ...]:
     Under a test on the rank each call counts for itself, since what it reaches is reported at the call.
     """
     divided = any(c.condition in (Condition.RANK, Condition.DATA) for c in machine.here.path_condition)
-    return machine.setting, machine.loops, node if divided else None
+    return machine.setting, machine.loops, machine.at.doubt, node if divided else None
 
 
 def replayed(machine: Machine, known: Remembered) -> Value:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import Condition
-from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
+from xla_lint.program.domain.objects import COMPILED_MODEL, bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, as_setting
 from xla_lint.program.library.dispatch import call_method
+from xla_lint.program.library.networks import COMPILED
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling
 
@@ -67,6 +68,8 @@ def call_instance(machine: Machine, instance: Instance, arguments: Arguments) ->
     bound = forward if forward.receiver is not None else bound_to(forward, instance)
     with machine.elsewhere(in_forward=True):
         result = machine.call_function(bound, arguments)
+    if COMPILED in instance.attributes and not machine.at.in_forward and machine.at.state is not None:
+        machine.barrier(arguments.node, COMPILED_MODEL, silent=True)
     if result is UNKNOWN:
         return call_method(machine, instance, "__call__", arguments)
     return result

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How, Read
 from xla_lint.program.domain.objects import bound_to, member_of, without_assumed
@@ -14,11 +16,15 @@ from xla_lint.program.machine.host_parts import use_on_host
 from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
-    from astroid import nodes
+    from collections.abc import Iterator
+    from typing import Any
 
     from xla_lint.program.domain.loaders import Logger
-    from xla_lint.program.domain.values import Value
+    from xla_lint.program.domain.values import Tensor, Value
     from xla_lint.program.machine.machine import Machine
+
+REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
+"""Expressions that name what they stand for."""
 
 
 def read(
@@ -72,7 +78,7 @@ def read_tensors(
             continue
         found = True
         state, pending = machine.here, machine.is_pending(tensor)
-        what = source_of(subject if subject is not None else node)
+        what = named(machine, subject if subject is not None else node, tensor)
         on_every_path = len(state.epochs) == 1 or not pending
         machine.emit(Read(node, machine.context, how, what, spelled, tensor, pending, on_every_path, logger, level))
         if pending and logger is None and machine.loop is not None and not machine.is_conditional:
@@ -82,6 +88,29 @@ def read_tensors(
         if how is not How.FORMAT:
             break
     return found
+
+
+def named(machine: Machine, node: nodes.NodeNG, tensor: Tensor) -> str:
+    """How a message names a tensor: as the part of a display or of a call's arguments that it is, if it has a name."""
+    for part in parts_of(node):
+        if isinstance(part, REFERENCES) and any(option is tensor for option in options(machine.quietly(part))):
+            return source_of(part)
+    return source_of(node)
+
+
+def parts_of(node: nodes.NodeNG) -> Iterator[nodes.NodeNG]:
+    """What a display holds, and what a call is given, at any depth."""
+    if isinstance(node, nodes.Dict):
+        inside: list[Any] = [value for _, value in node.items]
+    elif isinstance(node, (nodes.List, nodes.Tuple, nodes.Set)):
+        inside = list(node.elts)
+    elif isinstance(node, nodes.Call):
+        inside = [*node.args, *(keyword.value for keyword in node.keywords)]
+    else:
+        return
+    for part in inside:
+        yield part
+        yield from parts_of(part)
 
 
 def read_each(

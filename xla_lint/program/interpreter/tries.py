@@ -34,7 +34,9 @@ def try_(machine: Machine, node: nodes.Try) -> None:
     ends: list[State | None] = [machine.at.state]
     alive = machine.at.state
     thrown = before if alive is None else alive.fork().meet(before.fork())
+    doubt = machine.at.doubt
     if node.handlers:
+        machine.at.doubt = len(machine.at.loops)
         tried = machine.heap.take_back(mark)
         machine.heap.merge(tried)
         heaps = [tried]
@@ -48,7 +50,7 @@ def try_(machine: Machine, node: nodes.Try) -> None:
             heaps.append(machine.heap.take_back(inner))
             ends.append(machine.at.state)
         machine.heap.merge(*[{**heaps[0], **heap} for heap in heaps])
-    machine.at.tests = tests
+    machine.at.tests, machine.at.doubt = tests, doubt
     machine.at.state = meet_all(ends)
     if node.finalbody:
         ended = machine.at.state is None

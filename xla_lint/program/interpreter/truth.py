@@ -62,10 +62,11 @@ def truth_of_number(value: Value) -> Truth:
         return truth
     if Trait.DEFAULT in traits:
         truth.known, truth.usual = None, truth.known
+    now_and_then = {Condition.PERIODIC, Condition.ONCE} if Trait.ONCE in traits else {Condition.PERIODIC}
     if Trait.RARE in traits:
-        truth.if_true.add(Condition.PERIODIC)
+        truth.if_true |= now_and_then
     if Trait.COMMON in traits or Trait.COUNTED in traits:
-        truth.if_false.add(Condition.PERIODIC)
+        truth.if_false |= now_and_then
     for trait, condition in (
         (Trait.RANK, Condition.RANK),
         (Trait.DATA, Condition.DATA),
@@ -86,6 +87,7 @@ def number_of(truth: Truth) -> Number:
         traits.add(Trait.COMMON)
     both = truth.if_true | truth.if_false
     for trait, condition in (
+        (Trait.ONCE, Condition.ONCE),
         (Trait.RANK, Condition.RANK),
         (Trait.DATA, Condition.DATA),
         (Trait.RANDOM, Condition.RANDOM),

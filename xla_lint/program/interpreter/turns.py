@@ -26,6 +26,7 @@ from xla_lint.program.domain.values import (
     Stream,
     Tensor,
     Text,
+    Trait,
     options,
 )
 from xla_lint.program.domain.walk import tensors_in
@@ -93,7 +94,8 @@ def while_(machine: Machine, node: nodes.While) -> None:
         nonlocal random
         truth = test_of(machine, node.test)
         random = Condition.RANDOM in truth.if_true
-        machine.assume(truth.if_true - {Condition.PERIODIC})
+        with machine.elsewhere(loops=machine.at.loops[:-1]):  # what decides whether it goes on holds in all its turns
+            machine.assume(truth.if_true - {Condition.PERIODIC, Condition.ONCE})
         narrow(machine, truth.narrow_true)
         return truth.known is not False
 
@@ -197,19 +199,25 @@ def leaves_pending(
 
 def is_open(value: Value, state: State) -> bool:
     """Whether something on the device that no barrier has cut off yet is part of a value."""
-    return any(t.place is Location.DEVICE and t.recorded_in in state.epochs for t in tensors_in(value))
+    return any(t.place is Location.DEVICE and t.is_pending(state.epochs, state.materialised) for t in tensors_in(value))
 
 
 def carries(machine: Machine, pairs: list[tuple[Value, Value]], mark: int) -> bool:
-    """Whether something that lived before the turn is of another kind after it, and on the device, or a loader.
+    """Whether something that lived before the turn is of another kind after it, and matters to the next one.
 
-    `pairs` are the values before and after the turn of what it changed.
+    It is on the device, was read from there, or is a loader. `pairs` are the values before and after the turn of what
+    it changed.
     """
     if any(key == "moves" for _, key, _ in machine.heap.since(mark)):
         return True
     if any(isinstance(old, Number) and isinstance(new, Number) and new.loops - old.loops for old, new in pairs):
         return True
-    return any(differs(old, new) and (isinstance(new, Loader) or device_tensors([new])) for old, new in pairs)
+    return any(differs(old, new) and (decides(new) or device_tensors([new])) for old, new in pairs)
+
+
+def decides(value: Value) -> bool:
+    """Whether a value that was not there in the turn before may send the next one another way, or give it batches."""
+    return isinstance(value, Loader) or (isinstance(value, Number) and Trait.DATA in value.traits)
 
 
 def differs(old: Value, new: Value) -> bool:

@@ -28,15 +28,16 @@ from xla_lint.program.domain.values import (
     Tensor,
     Value,
 )
+from xla_lint.program.domain.walk import OBJECTS, changed
 from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import clip, models_of, reduce
 from xla_lint.program.library.registry import attributes, function, methods
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
 ACCELERATOR = "accelerate.Accelerator"
@@ -102,9 +103,8 @@ def gather(machine: Machine, receiver: Instance, name: str, arguments: Arguments
     value = arguments.get(0) or UNKNOWN
     if name != "pad_across_processes":
         machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
-    if isinstance(value, Sequence) and value.items is not None:
-        return Sequence([v.like() if isinstance(v, Tensor) else v for v in value.items], UNKNOWN, True)
-    return value
+    shared = name != "pad_across_processes"
+    return changed(value, lambda item: item.like(shared=shared) if isinstance(item, Tensor) else item, OBJECTS)
 
 
 @methods(ACCELERATOR, "clip_grad_norm_", "clip_grad_value_")
@@ -123,7 +123,7 @@ def accelerator_method(machine: Machine, receiver: Instance, name: str, argument
     if name == "skip_first_batches":
         return arguments.get(0, "dataloader") or UNKNOWN
     if name == "backward":
-        return machine.method(arguments.get(0) or UNKNOWN, "backward", arguments)
+        return machine.method(arguments.get(0) or UNKNOWN, "backward", Arguments(arguments.node, []))
     if name in ("print", "log"):
         for value in arguments.positional:
             machine.read(arguments.node, None, value, How.FORMAT, f"accelerator.{name}", materialises=True)

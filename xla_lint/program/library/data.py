@@ -29,6 +29,7 @@ from xla_lint.program.domain.values import (
     Sequence,
     Stream,
     Tensor,
+    Trait,
     Value,
     options,
 )
@@ -41,6 +42,8 @@ from xla_lint.program.machine.arguments import Arguments
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
+FOR_EVER = 10**7
+"""A sampler that is told to draw so many rows is meant never to end."""
 SAMPLER = "*sampler"
 """The attribute of a `BatchSampler` that holds the sampler whose rows it groups."""
 
@@ -51,12 +54,13 @@ def build_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     dataset = arguments.get(0, "dataset") or UNKNOWN
     collate = arguments.keywords.get("collate_fn")
     element = batch_of(machine, dataset, collate, arguments)
+    sampled = arguments.keywords.get("sampler", NONE) is not NONE
     loader = Loader(
         arguments.node,
         element if element is not UNKNOWN else whole_batch(),
         batch_size=arguments.get(1, "batch_size"),
         drop_last=arguments.get(8, "drop_last"),
-        rows=rows_of(machine, dataset, arguments.node) if arguments.keywords.get("sampler", NONE) is NONE else None,
+        rows=rows_drawn(arguments) if sampled else rows_of(machine, dataset, arguments.node),
         endless=is_endless(machine, dataset, arguments) or arguments.unpacked,
         dataset=dataset,
         sampler=first_given(arguments.get(3, "sampler"), arguments.get(4, "batch_sampler")),
@@ -80,12 +84,34 @@ def first_given(*values: Value | None) -> Value | None:
 
 
 def is_endless(machine: Machine, dataset: Value, arguments: Arguments) -> bool:
-    """True where a batch sampler decides what a batch is, or where the dataset yields rows for ever."""
+    """True where a batch sampler decides what a batch is, or where the rows never end before a run does.
+
+    The latter holds for a dataset or a sampler that yields them for ever, and for a sampler that is told how many to
+    draw: so many that no run takes them all, or a number that the source computes for the purpose.
+    """
     if "batch_sampler" in arguments.keywords:
         return True
-    method = member_of(dataset.cls, "__iter__") if isinstance(dataset, Instance) else None
+    sampler = arguments.keywords.get("sampler")
+    if yields_for_ever(dataset) or yields_for_ever(sampler):
+        return True
+    drawn = sampler.attributes.get("*rows") if isinstance(sampler, Instance) else None
+    if not isinstance(drawn, Number) or drawn.const is None:
+        return drawn is not None and not (isinstance(drawn, Number) and Trait.SHAPE in drawn.traits)
+    return drawn.const >= FOR_EVER
+
+
+def yields_for_ever(source: Value | None) -> bool:
+    """Whether a dataset or a sampler of the project yields rows for ever."""
+    method = member_of(source.cls, "__iter__") if isinstance(source, Instance) else None
     loops = method.node.nodes_of_class(nodes.While) if isinstance(method, Function) else ()
     return any(isinstance(loop.test, nodes.Const) and loop.test.value for loop in loops)
+
+
+def rows_drawn(arguments: Arguments) -> int | None:
+    """How many rows a loader's sampler draws, where the source says so."""
+    sampler = arguments.keywords.get("sampler")
+    drawn = sampler.attributes.get("*rows") if isinstance(sampler, Instance) else None
+    return int(drawn.const) if isinstance(drawn, Number) and drawn.const is not None else None
 
 
 def rows_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> int | None:
@@ -263,6 +289,8 @@ def build_dataset(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         made.attributes[SAMPLER] = arguments.get(0, "sampler") or UNKNOWN
     elif last == "WeightedRandomSampler":
         made.attributes["*rows"] = arguments.get(1, "num_samples") or UNKNOWN
+    elif last == "RandomSampler" and (drawn := first_given(arguments.get(2, "num_samples"))) is not None:
+        made.attributes["*rows"] = drawn
     elif last == "DistributedSampler" and (shuffle := arguments.get(3, "shuffle")) is not None:
         made.attributes["shuffle"] = shuffle
     if last != "TensorDataset":

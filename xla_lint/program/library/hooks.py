@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import library_base
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Tensor, Value
-from xla_lint.program.library.registry import HOOKS
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Tensor, Value
+from xla_lint.program.library.registry import HOOKS, RESULTS
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.machine import Machine
 
 Maker = Callable[[], Value]
 """Makes a value of one kind."""
@@ -19,9 +23,19 @@ def batch() -> Value:
     return Tensor(Location.DEVICE, unstructured=True, certain=False)
 
 
+def batch_of_names() -> Value:
+    """A batch on the device that is a dict: iterating it gives names."""
+    return Mapping({}, batch())
+
+
 def outputs() -> Value:
     """What the step computed: pending."""
     return Tensor(Location.DEVICE, recorded_in=1, unstructured=True, grad=False, certain=False)
+
+
+def materialised() -> Value:
+    """What the step computed, which a barrier has ended."""
+    return Tensor(Location.DEVICE, unstructured=True, certain=False)
 
 
 def model() -> Value:
@@ -78,3 +92,10 @@ def hook_keywords(function: Function) -> dict[str, Value]:
 def _given_to(function: Function) -> tuple[list[Value], dict[str, Value]] | None:
     handler = HOOKS.find(library_base(function.owner)) if function.owner is not None else None
     return handler(function.name) if handler is not None else None
+
+
+def take_result(machine: Machine, method: Function, returned: Value) -> None:
+    """Let a framework go on with what a method that it has called returned."""
+    handler = RESULTS.find(library_base(method.owner), method.name) if method.owner is not None else None
+    if handler is not None and machine.at.state is not None:
+        handler(machine, method, returned)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 CLOCK = Number(traits=frozenset({Trait.CLOCK}))
+PREPARED = frozenset({Trait.PREPARED})
 DRAWS = frozenset(
     "random randint uniform choice randrange gauss normal rand integers binomial beta getrandbits random_sample "
     "choices sample triangular standard_normal poisson exponential randn".split()
@@ -42,8 +43,9 @@ def mathematics(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Functions of `math` read tensors."""
     if machine.read_each(arguments, How.VALUE, f"{dotted}()"):
         return DATA
-    loops = frozenset(loop for v in arguments.positional if isinstance(v, Number) for loop in v.loops)
-    return Number(None, loops)
+    numbers = [value for value in arguments.positional if isinstance(value, Number)]
+    loops = frozenset(loop for number in numbers for loop in number.loops)
+    return Number(None, loops, frozenset(trait for number in numbers for trait in number.traits) & PREPARED)
 
 
 @function("time.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
@@ -55,6 +57,8 @@ def length(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             return result if isinstance(result, Number) else NUMBER
         rows = value.attributes.get("*rows")
         return rows if isinstance(rows, Number) else NUMBER
+    if isinstance(value, Loader) and value.prepared:
+        return Number(traits=traits | {Trait.PREPARED})
     if isinstance(value, Loader) and value.rows is not None:
         return NUMBER
     changing = value.grown if isinstance(value, Sequence) and value.made is not None and not value.steady else NO_LOOPS
@@ -110,7 +114,14 @@ def next_item(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     if loader is not None and loader.wrapped:
         machine.barrier(arguments.node, "next()", silent=True)
         return loader.element
+    if loader is not None and machine.loop is not None and not takes_the_first(arguments):
+        loader.feed(machine.loop)
     return machine.iterate(value, None, arguments.node)
+
+
+def takes_the_first(arguments: Arguments) -> bool:
+    """Whether `next` is called on an iterator that is made for it: `next(iter(loader))`."""
+    return isinstance(arguments.node_of(0), nodes.Call)
 
 
 @function("builtins.map", "builtins.filter")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Number, Value
-from xla_lint.program.library.hooks import anything, batch, given, model, number, outputs
-from xla_lint.program.library.registry import attributes, function, hooks, methods
+from xla_lint.program.domain.walk import DATA, found_in
+from xla_lint.program.library.hooks import anything, batch, given, materialised, model, number, outputs
+from xla_lint.program.library.registry import attributes, function, hooks, methods, results
 
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.domain.definitions import Function
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
@@ -42,15 +45,19 @@ def module_method(machine: Machine, receiver: Instance, name: str, arguments: Ar
 
 @attributes("lightning.Trainer", "lightning.Fabric")
 def trainer_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A trainer knows which replica it is."""
+    """A trainer knows which replica it is, and how many steps were taken."""
+    if name == "global_step":
+        return Number(loops=frozenset(machine.loops[-1:]))
     return RANK if name in RANKS or name in ("is_global_zero", "node_rank") else None
 
 
 @attributes("lightning.LightningModule")
 def module_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A module knows its trainer."""
+    """A module knows its trainer, and how many steps were taken."""
     if name == "trainer":
         return trainer()
+    if name == "global_step":
+        return Number(loops=frozenset(machine.loops[-1:]))
     return RANK if name in RANKS else None
 
 
@@ -59,6 +66,20 @@ def framework(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Objects of a framework that runs the loops itself."""
     machine.hand_over(arguments)
     return Instance(None, dotted, node=arguments.node)
+
+
+@methods("lightning.Trainer", "fit", "validate", "test", "predict")
+def run_loops(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """The trainer wraps the loaders that it is given for the device."""
+    for value in arguments.values():
+        feed(value)
+    return None
+
+
+def feed(value: Value) -> None:
+    """Note that the loaders in a value, which the trainer gets, feed the device."""
+    for loader in found_in(value, Loader, DATA):
+        loader.host.fed = True
 
 
 @methods("lightning.")
@@ -77,6 +98,7 @@ def trainer() -> Value:
 
 STEP = (batch, number)
 END = (outputs, batch, number)
+"""What validation and test computed is pending when their batches end: the loader's barrier comes after."""
 LIGHTNING = {
     "training_step": STEP,
     "validation_step": STEP,
@@ -84,7 +106,7 @@ LIGHTNING = {
     "predict_step": STEP,
     "on_train_batch_start": STEP,
     "on_validation_batch_start": STEP,
-    "on_train_batch_end": END,
+    "on_train_batch_end": (materialised, batch, number),
     "on_validation_batch_end": END,
     "on_test_batch_end": END,
     "on_before_backward": (outputs,),
@@ -105,3 +127,18 @@ def module_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
 def callback_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
     """What a callback's methods are called with."""
     return given(LIGHTNING_CALLBACK.get(name))
+
+
+@results("lightning.", "train_dataloader", "val_dataloader", "test_dataloader", "predict_dataloader")
+def take_loaders(machine: Machine, method: Function, returned: Value) -> None:
+    """The trainer wraps the loaders that it gets for the device."""
+    feed(returned)
+
+
+@results("lightning.LightningModule", "training_step")
+def take_loss(machine: Machine, method: Function, returned: Value) -> None:
+    """Unless the module optimizes by hand, the backward pass and the optimizer step follow."""
+    module = method.receiver
+    automatic = module.attributes.get("automatic_optimization") if isinstance(module, Instance) else None
+    if not (isinstance(automatic, Number) and automatic.const is False):
+        machine.backward(method.node)

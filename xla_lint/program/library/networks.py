@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import compiles_for_device
 from xla_lint.program.domain.events import Transfer
 from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.locations import device_tensors, location_of
-from xla_lint.program.domain.objects import is_assumed
+from xla_lint.program.domain.objects import COMPILED_MODEL, is_assumed
 from xla_lint.program.domain.values import (
     FACT,
+    MATERIALISED,
     NO_TENSOR,
     NONE,
     NUMBER,
@@ -64,9 +66,11 @@ def build_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 
 ANY = "torch.nn.Module"
+COMPILED = "*compiled"
+"""The attribute of a model that was compiled in place."""
 PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
 """The tensors that layers keep under these names."""
-WITHOUT_RESULT = frozenset({"__init__", "zero_grad", "load_state_dict", "gradient_checkpointing_enable", "compile"})
+WITHOUT_RESULT = frozenset({"__init__", "zero_grad", "load_state_dict", "gradient_checkpointing_enable"})
 CHAINING = frozenset({"requires_grad_", "half", "float", "bfloat16", "double", "share_memory", "type"})
 MODULES_INSIDE = frozenset(
     {"get_submodule", "get_input_embeddings", "get_output_embeddings", "get_encoder", "get_decoder", "get_base_model"}
@@ -132,6 +136,19 @@ def add_member(machine: Machine, receiver: Instance, name: str, arguments: Argum
     if isinstance(key, Text) and key.const is not None and value is not None:
         machine.heap.put(receiver.attributes, key.const, value)
     return NONE
+
+
+@methods("torch.nn.", "compile")
+def compile_in_place(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """A model of the project is compiled in place; torch leaves its own layers as they are (torch 2.9.1)."""
+    if receiver.cls is not None and runs_at_the_call(arguments.keywords.get("backend")):
+        machine.heap.put(receiver.attributes, COMPILED, Number(True))
+    return NONE
+
+
+def runs_at_the_call(backend: Value | None) -> bool:
+    """Whether a backend of `torch.compile` runs the graph of a call on the device at once."""
+    return isinstance(backend, Text) and compiles_for_device(backend.const or "")
 
 
 @methods("torch.nn.", "apply")
@@ -223,14 +240,14 @@ def run_model(machine: Machine, model: Instance, arguments: Arguments) -> Value:
     if place is Location.DEVICE:
         if not machine.at.in_forward:
             machine.forward(arguments.node, model)
-        if model.library == "torch.compile":
-            machine.barrier(arguments.node, "torch.compile", silent=True)
+        if model.library == COMPILED_MODEL:
+            machine.barrier(arguments.node, COMPILED_MODEL, silent=True)
     chain = chain_of(model)
     if chain:
         return run_chain(machine, chain, arguments)
     layer = model.library.startswith("torch.nn.") and model.library != "torch.nn.Module"
     length = tensors[0].length if layer and tensors and "Loss" not in model.library else None
-    return machine.tensor(
+    output = machine.tensor(
         arguments.node,
         place,
         grad=machine.here.grad,
@@ -239,6 +256,7 @@ def run_model(machine: Machine, model: Instance, arguments: Arguments) -> Value:
         length=length,
         kind=Kind.UNKNOWN,
     )
+    return output.like(recorded_in=MATERIALISED) if model.library == COMPILED_MODEL else output
 
 
 def chain_of(model: Instance) -> list[Instance]:

@@ -210,7 +210,7 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
 def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool = False) -> None:
     """Gradients are reduced over the replicas; `prepared`: by an optimizer of Accelerate."""
     for clipped, how in machine.here.gradients.clipped:
-        machine.emit(ClippedEarly(clipped, machine.context, how, spelled, int(node.lineno or 0), prepared))
+        machine.emit(ClippedEarly(clipped, machine.context, how, spelled, node, prepared))
     machine.here.gradients = Gradients(computed=True, reduced=True)
     note_graded(machine)
 

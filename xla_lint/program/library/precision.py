@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend import DEVICE_TYPES, names
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
-from xla_lint.program.domain.events import Autocast
+from xla_lint.program.domain.events import Autocast, Condition
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -47,6 +47,7 @@ def autocast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     off = isinstance(enabled, Number) and enabled.const is not None and not enabled.const
     if isinstance(kind, Text) and kind.const is not None and kind.const not in DEVICE_TYPES and not off:
         made.attributes["device"] = kind
+        made.optional = enabled is not None and not (isinstance(enabled, Number) and bool(enabled.const))
     return made
 
 
@@ -58,7 +59,7 @@ def decorate(machine: Machine, receiver: Instance, name: str, arguments: Argumen
         return None
     kind = receiver.attributes.get("device")
     if isinstance(kind, Text) and receiver.node is not None:
-        machine.emit(Autocast(receiver.node, machine.context, str(kind.const)))
+        machine.emit(Autocast(receiver.node, machine.context, str(kind.const), receiver.optional))
     return value
 
 
@@ -69,14 +70,15 @@ def enter(machine: Machine, region: Instance, body: Body, node: nodes.NodeNG) ->
     body(UNKNOWN)
     kind = region.attributes.get("device")
     if isinstance(kind, Text) and region.node is not None and machine.operations > recorded:
-        machine.emit(Autocast(region.node, context, str(kind.const)))
+        machine.emit(Autocast(region.node, context, str(kind.const), region.optional))
 
 
 @function(SCALER, "torch.cuda.amp.GradScaler", *OWN_SCALERS)
 def scaler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A gradient scaler."""
     library = dotted if dotted in OWN_SCALERS else SCALER
-    return Instance(None, library, dict(arguments.keywords), node=arguments.node)
+    optional = any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition)
+    return Instance(None, library, dict(arguments.keywords), node=arguments.node, optional=optional)
 
 
 @methods_of_each((SCALER, *OWN_SCALERS))

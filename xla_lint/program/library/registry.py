@@ -16,6 +16,7 @@ from xla_lint.program.domain.values import Instance, Value
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.domain.definitions import Function
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
@@ -38,6 +39,8 @@ ManagerHandler = Callable[["Machine", V, Body, "nodes.NodeNG"], None]
 """Called with the manager and the body, which it runs once."""
 HookHandler = Callable[[str], "tuple[list[Value], dict[str, Value]] | None"]
 """Called with a method's name; gives what the framework calls it with every step, None where it does not."""
+ResultHandler = Callable[["Machine", "Function", Value], None]
+"""Called with a method that a framework has called, bound to its object, and with what it returned."""
 ANY_MODEL = "torch.nn."
 """What holds for the modules of torch holds for any model of which its own library says nothing."""
 
@@ -107,6 +110,7 @@ ATTRIBUTES: Table[AttributeHandler] = Table()
 ITERATIONS: Table[IterationHandler] = Table()
 MANAGERS: Table[ManagerHandler[Value]] = Table()
 HOOKS: Table[HookHandler] = Table()
+RESULTS: Table[ResultHandler] = Table()
 
 
 def function(*names: str) -> Callable[[FunctionHandler], FunctionHandler]:
@@ -172,6 +176,17 @@ def manager(*of: Key) -> Callable[[ManagerHandler[V]], ManagerHandler[V]]:
 def hooks(*of: str) -> Callable[[HookHandler], HookHandler]:
     """Register what a framework calls the methods of a class with that derives from one of these."""
     return _for_all(HOOKS, of)
+
+
+def results(of: str, *names: str) -> Callable[[ResultHandler], ResultHandler]:
+    """Register what a framework does once these methods of a class that derives from one of its own return."""
+
+    def register(handler: ResultHandler) -> ResultHandler:
+        for name in names:
+            RESULTS.register(of, handler, name)
+        return handler
+
+    return register
 
 
 def _for_all(table: Table[H], names: tuple[str, ...]) -> Callable[[H], H]:

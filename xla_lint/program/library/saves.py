@@ -31,9 +31,11 @@ def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     how, parameter = SAVES[dotted]
     value, node = arguments.get(0, parameter) or UNKNOWN, arguments.node_of(0, parameter)
     place, certain = place_in(value)
-    collective = any(tensor.collective and machine.is_pending(tensor) for tensor in tensors_in(value))
+    recorded = [tensor for tensor in tensors_in(value) if machine.is_pending(tensor)]
+    collective = any(tensor.collective for tensor in recorded)
+    pending = bool(recorded) or machine.here.updated
     what = source_of(node) if node is not None else "the values"
-    machine.emit(Save(arguments.node, machine.context, how, what, place, certain, collective))
+    machine.emit(Save(arguments.node, machine.context, how, what, place, certain, collective, pending))
     return NONE
 
 

@@ -9,6 +9,7 @@ from xla_lint.knowledge.operations import (
     BOOLEAN,
     COMPARING_FETCHES,
     DATA_SHAPES,
+    DRAWING_OPERATIONS,
     ELEMENTWISE,
     FETCHES,
     INTEGER,
@@ -164,10 +165,14 @@ def move_unknown(machine: Machine, receiver: Value, name: str, arguments: Argume
 
 @methods(type(UNKNOWN), "backward")
 def backward_of_unknown(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
-    """The backward pass of something that is not known; it goes on as any unknown call does."""
-    if not arguments.positional:
-        machine.emit(Backward(arguments.node, machine.context, None))
-    return None
+    """The backward pass of something that is not known: it may cut the graph, but a loss reduces no gradients."""
+    if arguments.positional:
+        return None
+    machine.emit(Backward(arguments.node, machine.context, None))
+    gradients = machine.here.gradients
+    machine.opaque()
+    machine.here.gradients = gradients if gradients.computed and not gradients.reduced else Gradients(computed=True)
+    return NONE
 
 
 def operation(
@@ -204,6 +209,8 @@ def operation(
         unstructured=plain in ("max", "min") and bool(arguments.positional or arguments.keywords),
         sites=first.sites if first is not None and plain in PASSING else frozenset(),
     )
+    if plain in DRAWING_OPERATIONS and result.place is Location.HOST:
+        result.drawn = True
     if in_place and receiver is not None and receiver.made is not None and result.made is None:
         machine.rebind(subject_of(arguments), receiver, receiver.like(made=None))
     return result

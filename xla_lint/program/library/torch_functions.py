@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, DRAWING_FACTORIES, FACTORIES, LIKE_FACTORIES
-from xla_lint.program.backend import compiles_for_device
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.objects import COMPILED_MODEL
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -24,13 +24,13 @@ from xla_lint.program.domain.values import (
     Number,
     Sequence,
     Tensor,
-    Text,
     Trait,
     Value,
     options,
 )
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import place_named
+from xla_lint.program.library.networks import runs_at_the_call
 from xla_lint.program.library.registry import function
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine.arguments import Arguments
@@ -66,11 +66,11 @@ def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A compiled function runs its own graphs."""
     backend = arguments.keywords.get("backend")
     value = arguments.get(0, "model")
-    if isinstance(backend, Text) and backend.const and compiles_for_device(backend.const):
+    if runs_at_the_call(backend):
         if isinstance(value, Function):
             value.compiled = True
         elif isinstance(value, Instance):
-            return Instance(None, "torch.compile", place=value.place, model=True, node=arguments.node)
+            return Instance(None, COMPILED_MODEL, place=value.place, model=True, node=arguments.node)
     return value if value is not None else Name("functools.identity")
 
 

@@ -21,7 +21,7 @@ from xla_lint.program.domain.values import (
     Tensor,
     Value,
 )
-from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
+from xla_lint.program.library.hooks import anything, batch_of_names, given, loader, model, optimizer, schedule
 from xla_lint.program.library.optimizers import build_optimizer
 from xla_lint.program.library.registry import attributes, function, hooks, methods
 
@@ -118,6 +118,8 @@ def configuration(model: Instance, name: str) -> Value:
 @attributes("transformers.TrainerState")
 def state_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
     """How far a trainer has come, and whether this is the first replica."""
+    if name == "global_step":
+        return Number(loops=frozenset(machine.loops[-1:]))
     return RANK if name in QUESTIONS else None
 
 
@@ -147,9 +149,9 @@ def progress() -> Value:
 
 
 TRAINER = {
-    "compute_loss": (model, batch),
-    "training_step": (model, batch),
-    "prediction_step": (model, batch),
+    "compute_loss": (model, batch_of_names),
+    "training_step": (model, batch_of_names),
+    "prediction_step": (model, batch_of_names),
 }
 TRAINER_CALLBACK = dict.fromkeys(
     ("on_step_begin", "on_step_end", "on_substep_end", "on_prediction_step", "on_optimizer_step"),

@@ -10,7 +10,7 @@ from xla_lint.program.backend import BACKENDS, backend_of, names, role_of, spell
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Condition, How
-from xla_lint.program.domain.objects import bound_to, member_of
+from xla_lint.program.domain.objects import COMPILED_MODEL, bound_to, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     MATERIALISED,
@@ -95,7 +95,7 @@ def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         result.compiled = True
         return result
     if isinstance(value, Instance) and value.model:
-        return Instance(None, "torch.compile", place=value.place, model=True, node=arguments.node)
+        return Instance(None, COMPILED_MODEL, place=value.place, model=True, node=arguments.node)
     if value is not None:
         return value
     backend = backend_of(dotted)

@@ -257,9 +257,10 @@ class Machine(Operations):
             or last.callback is not at.callback
             or last.replicated is not at.replicated
             or last.module is not at.frame.module
+            or last.doubt != at.doubt
         ):
             last = self._context = Context(
-                at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module
+                at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module, doubt=at.doubt
             )
         return last
 
@@ -372,14 +373,14 @@ class Machine(Operations):
         for depth, loop in enumerate(at.loops, 1):
             inner = {c.condition for c in state.path_condition if c.depth >= depth} - {Condition.SETTING}
             conditional = bool(inner) or any(test >= depth for test in at.tests)
-            site = CutSite(node, Condition.PERIODIC in inner, conditional, spelled)
+            site = CutSite(node, Condition.PERIODIC in inner and Condition.ONCE not in inner, conditional, spelled)
             loop.pass_barrier(site, directly=depth == len(at.loops))
         state.epochs = frozenset({self.new_epoch()})
         state.cut = Cut.ALWAYS
         state.materialised = frozenset()
-        state.work = False
+        state.work = state.updated = False
         if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
-            state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition)
+            state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition, spelled)
 
     def collective(self, node: nodes.NodeNG, spelled: str) -> None:
         """What every replica has to reach; only under a test that may differ between them it is an event."""
@@ -410,6 +411,7 @@ class Machine(Operations):
         if place is Location.HOST:
             return
         self.tensor(node, Location.DEVICE)
+        self.here.updated = True
         if self.loop is not None:
             self.loop.note_optimizer_step()
         self._report_split(node, "backward")
@@ -425,7 +427,7 @@ class Machine(Operations):
             and phase.path_condition >= {c for c in condition if c.condition is not Condition.SETTING}
             and all(c.condition is not Condition.PERIODIC or c.depth < len(self.at.loops) for c in condition)
         ):
-            self.emit(SplitStep(phase.cut, self.context, int(node.lineno or 0)))
+            self.emit(SplitStep(phase.cut, self.context, phase.spelled, node))
 
     def opaque(self) -> None:
         """A call that cannot be followed: it might do anything, a barrier or a reduction included."""

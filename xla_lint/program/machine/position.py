@@ -34,6 +34,9 @@ class Position:
     """The functions that are being run, outermost first."""
     tests: tuple[int, ...] = ()
     """For each test around whose answer is not known, how many loops were around it."""
+    doubt: int = -1
+    """How many loops are around the innermost test that lets the code here run or not, without a say on how often; -1
+    where there is none."""
     catching: int = 0
     """How many `try` statements with handlers are around."""
     closure: bool = False
@@ -58,6 +61,7 @@ class Position:
             self.calls if call is None else (*self.calls, call),
             (*self.active, frame.node) if frame.node is not None else self.active,
             self.tests,
+            self.doubt,
             self.catching,
             self.closure,
             self.callback,

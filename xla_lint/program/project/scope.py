@@ -6,7 +6,10 @@ import enum
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 from xla_lint.program.backend import ASSUMED, OWN_PACKAGES
 
@@ -60,6 +63,8 @@ REQUIREMENT = (
     r"""(?<![\w.-]){package}(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(?P<major>\d+)(?:\.(?P<minor>\d+)|(?!\.?[\d*]))"""
 )
 """A package's name and its first version clause."""
+WHEEL = re.compile(rf"{ASSUMED.name}-(\d+)\.(\d+)")
+"""The file of a wheel of a backend, with the release."""
 
 
 def target_version(root: Path | None) -> Version:
@@ -78,11 +83,29 @@ def declared_version(root: Path | None) -> Version | None:
 
 
 def pinned_version(root: Path | None, package: str) -> Version | None:
-    """The release of a package that a project's dependency declarations pin (`==`, `~=`, `<`), if any.
+    """The release of a package that a project's dependency declarations pin (`==`, `~=`, `<`), if any."""
+    return pinned_by(requirements(root, package))
+
+
+def installed_version(commands: str) -> Version | None:
+    """The release of a backend that shell commands install, if they pin one, at most the newest known.
+
+    They name it by a requirement (`torch_xla==2.0`), by the file of a wheel (`torch_xla-1.9-cp37-...whl`), or by the
+    release of torch that it was built for.
+    """
+    wheel = WHEEL.search(commands)
+    if wheel is not None:
+        return min(Version(int(wheel[1]), int(wheel[2])), NEWEST)
+    pinned = pinned_by(clauses(commands, ASSUMED.name)) or pinned_by(clauses(commands, "torch"))
+    return None if pinned is None else min(pinned, NEWEST)
+
+
+def pinned_by(required: Iterable[tuple[str, Version]]) -> Version | None:
+    """The release that requirements pin, if any.
 
     A lower bound alone says nothing about the release in use. Below 5.0 the last release of 4 is meant.
     """
-    for op, version in requirements(root, package):
+    for op, version in required:
         if op in ("==", "~=", "<="):
             return version
         if op == "<":
@@ -98,12 +121,17 @@ def requirements(root: Path | None, package: str) -> tuple[tuple[str, Version], 
 
     `2` counts as 2.0; of a requirement with several clauses the first one is read.
     """
-    pattern = re.compile(REQUIREMENT.replace("{package}", re.sub("[-_]", "[-_]", package)))
     found: list[tuple[str, Version]] = []
     for path in [root / name for name in DECLARATIONS] if root else []:
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        found += ((m["op"], Version(int(m["major"]), int(m["minor"] or 0))) for m in pattern.finditer(text))
+        found += clauses(text, package)
     return tuple(found)
+
+
+def clauses(text: str, package: str) -> Iterator[tuple[str, Version]]:
+    """What a text asks of a package: the operator and the version of each requirement's first clause."""
+    pattern = re.compile(REQUIREMENT.replace("{package}", re.sub("[-_]", "[-_]", package)))
+    return ((m["op"], Version(int(m["major"]), int(m["minor"] or 0))) for m in pattern.finditer(text))

@@ -115,6 +115,10 @@ class Program:
         statements = (statement for module in self._heads(node) for statement in module.body)
         return any(isinstance(each, nodes.If) and "__name__" in each.test.as_string() for each in statements)
 
+    def chooses_backend(self, node: nodes.NodeNG) -> bool:
+        """Whether a node's module, or the one that was run, asks a flag whether to run on XLA or on something else."""
+        return any(index_of(module).flags for module in self._heads(node))
+
     def imported(self, module: nodes.Module) -> set[str]:
         """The dotted names that a module imports, at any depth of nesting, relative imports left out."""
         return index_of(module).imported

@@ -11,7 +11,7 @@ from xla_lint.program.syntax.index import index_of
 from xla_lint.program.syntax.uses import Use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 __all__ = ["branches_around", "calls_in_other_branches", "dotted_name", "is_import", "needs_xla", "use_of"]
 
@@ -45,8 +45,10 @@ def branches_around(node: nodes.NodeNG) -> dict[nodes.If, bool]:
     return found
 
 
-def calls_in_other_branches(node: nodes.NodeNG) -> Iterator[nodes.Call]:
-    """The calls that stand in the opposite branches of the `if` statements around a node."""
+def calls_in_other_branches(node: nodes.NodeNG, tests: Container[nodes.NodeNG] | None = None) -> Iterator[nodes.Call]:
+    """The calls that stand in the opposite branches of the `if` statements around a node, of those with these tests."""
     for choice, when in branches_around(node).items():
+        if tests is not None and choice.test not in tests:
+            continue
         for statement in choice.orelse if when else choice.body:
             yield from statement.nodes_of_class(nodes.Call)

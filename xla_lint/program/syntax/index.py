@@ -144,16 +144,19 @@ class Index:
         return frozenset(found)
 
     def uses(self, scope: nodes.NodeNG) -> Uses:
-        """How each name, and each attribute of a name, is used in a scope and in the scopes inside it."""
+        """How each name, and each attribute of a name, is used in a scope and in the scopes inside it.
+
+        A name that a scope inside binds is another one there; `self` stands for the same object in all methods.
+        """
         found = self._uses.get(scope)
         if found is None:
-            found = self._uses[scope] = {}
-            for part in self._parts(scope):
-                for path, use in self._uses_in(part).items():
-                    if path in found:
-                        found[path] |= use
-                    else:
-                        found[path] = use
+            found = self._uses[scope] = dict(self._uses_in(scope))
+            for part in self._inner.get(scope, ()):
+                bound = getattr(part, "locals", {})
+                for path, use in self.uses(part).items():
+                    name = path.partition(".")[0]
+                    if name == "self" or name not in bound:
+                        found[path] = found[path] | use if path in found else use
         return found
 
     def _uses_in(self, part: nodes.NodeNG) -> Uses:
@@ -255,7 +258,8 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 CHOICES = frozenset[str]().union(*(backend.choices for backend in BACKENDS))
 DEVICE_CALLS = frozenset(name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)) - {"device"}
-"""The functions that only a lazy device has, by last name: `device` is an attribute of much else."""
+DEVICE_CALLS |= frozenset(names(Role.DEVICE))
+"""The functions that only a lazy device has, by last name and whole: `device` alone is an attribute of much else."""
 CLOSURES = frozenset(name.rpartition(".")[2] for name in names(Role.STEP_CLOSURE))
 CORE = frozenset(module for backend in BACKENDS for module in backend.core)
 
@@ -309,11 +313,19 @@ def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
             return True
         if isinstance(statement, nodes.ImportFrom) and statement.modname in CORE:
             return True
+    return calls_one_of(body, DEVICE_CALLS)
+
+
+def calls_one_of(body: list[nodes.NodeNG], names: Collection[str]) -> bool:
+    """Whether a statement is a call of a method or function of one of these names, or assigns its result."""
+    for statement in body:
         if isinstance(statement, (nodes.Assign, nodes.Expr, nodes.AnnAssign)) and isinstance(
             statement.value, nodes.Call
         ):
             function = statement.value.func
-            if isinstance(function, nodes.Attribute) and function.attrname in DEVICE_CALLS:
+            if isinstance(function, nodes.Attribute) and (
+                function.attrname in names or f"{function.expr.as_string()}.{function.attrname}" in names
+            ):
                 return True
     return False
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import SplitPrepare
 from xla_lint.program.queries import Domain
 from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,5 +54,4 @@ class AccelerateSplitPrepare(Rule):
     def check(self, event: Event) -> Iterator[Finding]:
         """Report each such call."""
         if isinstance(event, SplitPrepare):
-            node = event.optimizer.node
-            yield self.finding(event.node, built=str(node.lineno) if node is not None else "?")
+            yield self.finding(event.node, built=line(event.optimizer.node, event.node))

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import Condition, Forward, LibraryCall, LoopRun, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
-from xla_lint.program.domain.values import Instance, Location, options
+from xla_lint.program.domain.values import Instance, Location, Number, Trait, options
 from xla_lint.program.queries import Domain, models_among, models_held
 from xla_lint.rules.accelerate.evidence import PREPARE, accelerated, given_to_prepare
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.wording import confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from astroid import nodes
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
@@ -46,7 +49,8 @@ class AccelerateUnprepared(Rule):
 
     ## When it is fine
     Frozen models that are moved by hand. Work of one replica alone, under `accelerator.is_main_process`. A schedule
-    that is stepped once an epoch, or under `accelerator.sync_gradients`.
+    that is stepped once an epoch, or under `accelerator.sync_gradients`, or that was made for a number of steps counted
+    by `len()` of the prepared loader: these are the steps of one replica, which it must go on counting itself.
     """
 
     symbol = "xla-accelerate-unprepared"
@@ -68,18 +72,20 @@ class AccelerateUnprepared(Rule):
         if isinstance(event, LoopRun) and self._walks_plain_loader(event):
             yield self.finding(
                 event.node,
+                confidence(event.context),
                 kind="loader",
                 effect="its batches are on the host and the same on every replica, and nothing cuts the graph",
             )
         elif isinstance(event, LibraryCall) and self._steps_unprepared(event):
             if event.name.startswith(SCHEDULES):
                 effect = "it counts accumulated and skipped steps, and not the other replicas'"
-                yield self.finding(event.node, kind="schedule", effect=effect)
+                yield self.finding(event.node, Confidence.INFERENCE, kind="schedule", effect=effect)
             else:
                 effect = "it updates other parameters than the prepared model's, or does not reduce the gradients"
-                yield self.finding(event.node, kind="optimizer", effect=effect)
+                yield self.finding(event.node, confidence(event.context), kind="optimizer", effect=effect)
         elif isinstance(event, Forward) and self._calls_unprepared(event):
-            yield self.finding(event.node, kind="model", effect="it is on the host, and its inputs are on the device")
+            effect = "it is on the host, and its inputs are on the device"
+            yield self.finding(event.node, confidence(event.context), kind="model", effect=effect)
 
     @cached_property
     def _prepares(self) -> bool:
@@ -110,11 +116,24 @@ class AccelerateUnprepared(Rule):
         if receiver in self._given:
             return True
         if call.name.startswith(SCHEDULES):
+            if self._counts_prepared(receiver.node):
+                return False
             step = call.context.step
             every = step is not None and step.trains and not call.context.periodic
             return every and accelerated(self.program, call.context)
         owners = models_held(receiver)
         return any(owner.prepared for owner in owners) and accelerated(self.program, call.context)
+
+    def _counts_prepared(self, made: nodes.NodeNG) -> bool:
+        """Whether a schedule was made for a number of steps that the prepared loader tells."""
+        given = (
+            option
+            for call in self.program.at(made)
+            if isinstance(call, LibraryCall)
+            for value in (*call.args, *call.kwargs.values())
+            for option in options(value)
+        )
+        return any(isinstance(option, Number) and Trait.PREPARED in option.traits for option in given)
 
     def _calls_unprepared(self, event: Forward) -> bool:
         model = event.model

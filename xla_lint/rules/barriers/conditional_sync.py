@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Cut, Form
 from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ class ConditionalSync(Rule):
                     cut.node,
                     Confidence.of(event.loop.certain),
                     barrier=cut.spelled,
-                    line=str(event.loop.line),
+                    line=line(event.loop.node, cut.node),
                 )
 
     def _sometimes(self, loop: Loop) -> bool:

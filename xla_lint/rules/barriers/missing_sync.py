@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Barrier, LoopRun
-from xla_lint.rules.barriers.uncut import uncut
+from xla_lint.rules.barriers.uncut import joined, uncut
 from xla_lint.rules.base import Confidence, Rule, Severity
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.loops import Loop
     from xla_lint.rules.base import Finding
+ONE_GRAPH = "all its steps become one ever-growing graph, compiled as a whole when a value is first needed"
+ONE_STEP = "its micro-steps become one graph with the optimizer step after it, as large as all of them together"
 
 
 class MissingSync(Rule):
@@ -27,7 +29,9 @@ class MissingSync(Rule):
     Finds loops that train or run a model on the device and pass no barrier on any path. Barriers are
     `torch_xla.sync`, `xm.mark_step`, `torch_xla.step`, functions under `torch_xla.compile`,
     `xm.optimizer_step(barrier=True)`, and the `next()` of `MpDeviceLoader`. Plain `xm.optimizer_step(optimizer)` is
-    not one. Calls are followed, so the barrier may stand in a helper. The finding stands at the loop.
+    not one. Calls are followed, so the barrier may stand in a helper. A loop of micro-steps, which collect the
+    gradients of one optimizer step, is reported as well where their number may be large: a barrier after the optimizer
+    step cuts none of them. The finding stands at the loop.
 
     ## Why it matters
     Nothing runs while the loop records. The graph grows by the whole step each time, and whatever asks for a value
@@ -56,9 +60,8 @@ class MissingSync(Rule):
     number = "9711"
     severity = Severity.WARNING
     message = (
-        "the step loop of line %(line)s has no barrier on any path: all its steps become one ever-growing graph,"
-        " compiled as a whole when a value is first needed; call %(barrier)s at the end of each step, or iterate an"
-        " %(loader)s"
+        "the step loop of line %(line)s has no barrier on any path: %(effect)s; call %(barrier)s at the end of each"
+        " %(turn)s, or iterate an %(loader)s"
     )
     subscribes = (LoopRun,)
     needs = (
@@ -68,7 +71,10 @@ class MissingSync(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops without any barrier."""
-        if isinstance(event, LoopRun) and uncut(event.loop) and not self._one_graph(event.loop):
+        if not isinstance(event, LoopRun):
+            return
+        micro = joined(event.loop)
+        if micro or (uncut(event.loop) and not self._one_graph(event.loop)):
             sureness = Confidence.of(event.loop.certain)
             yield self.finding(
                 event.node,
@@ -76,6 +82,8 @@ class MissingSync(Rule):
                 line=str(event.loop.line),
                 barrier=self.program.barrier,
                 loader=self.program.spell(Role.LOADER),
+                effect=ONE_STEP if micro else ONE_GRAPH,
+                turn="micro-step" if micro else "step",
             )
 
     def _one_graph(self, loop: Loop) -> bool:

@@ -12,6 +12,21 @@ if TYPE_CHECKING:
 
 def uncut(loop: Loop) -> bool:
     """True for a step loop none of whose iterations passes a barrier, as far as all its calls can be followed."""
+    return _without_barrier(loop) and not _part_of_a_step(loop)
+
+
+def joined(loop: Loop) -> bool:
+    """True for a loop without a barrier that collects the gradients of one optimizer step of the loop around.
+
+    The number of its turns may be large, else it is no step loop.
+    """
+    around = loop.parent
+    if around is None or around.form is not Form.LOOP or not around.is_step or not around.own_cut:
+        return False
+    return _without_barrier(loop) and loop.backward and loop.model and around.optimizer and not loop.optimizer
+
+
+def _without_barrier(loop: Loop) -> bool:
     return (
         loop.form is Form.LOOP
         and loop.is_step
@@ -20,7 +35,6 @@ def uncut(loop: Loop) -> bool:
         and not loop.cuts
         and not loop.wrapped
         and not loop.opaque
-        and not _part_of_a_step(loop)
     )
 
 

@@ -12,7 +12,7 @@ from xla_lint.program.domain.events import Condition
 from xla_lint.program.queries import branches_around, calls_in_other_branches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from xla_lint.program.domain.events import Constraint, Context, Event
 
@@ -24,16 +24,16 @@ WHY = {
 }
 
 
-def dividing(context: Context, *, by_data: bool = True) -> Constraint | None:
+def dividing(context: Context, *, by_data: bool = True, replicated: bool = False) -> Constraint | None:
     """The innermost condition that holds on some replicas and not on others.
 
-    A value read from the device divides replicas only where several run.
+    A value read from the device divides replicas only where several run; `replicated` says so of the whole program.
     """
+    several = by_data and (replicated or context.replicated)
     divides = [
         constraint
         for constraint in context.path_condition
-        if constraint.condition is Condition.RANK
-        or (by_data and constraint.condition is Condition.DATA and context.replicated)
+        if constraint.condition is Condition.RANK or (several and constraint.condition is Condition.DATA)
     ]
     return max(divides, key=lambda constraint: (constraint.calls, constraint.condition is Condition.RANK), default=None)
 
@@ -45,26 +45,31 @@ def anchor(event: Event, constraint: Constraint) -> nodes.NodeNG:
     return outer if outer is not None else event.node
 
 
-def paired(node: nodes.NodeNG, others: Iterable[nodes.NodeNG]) -> bool:
+def paired(node: nodes.NodeNG, others: Iterable[nodes.NodeNG], partings: Container[nodes.NodeNG]) -> bool:
     """Whether the replicas that do not come to a collective come to its twin under the opposite test.
 
     `if not master: xm.rendezvous(tag)` and, later, `if master: xm.rendezvous(tag)` let the master go first. `others`
-    are the calls of the collective in the same function. Twins say the same, or are the two branches of one `if`.
+    are the calls of the collective in the same function. Twins say the same, or are the two branches of one `if`, whose
+    test is among the `partings`, the tests that part the replicas.
     """
-    if _called_in_both_branches(node):
+    if _called_in_both_branches(node, partings):
         return True
-    return any(_twins(node, other) for other in others if other is not node)
+    return any(_twins(node, other, partings) for other in others if other is not node)
 
 
-def _called_in_both_branches(node: nodes.NodeNG) -> bool:
+def _called_in_both_branches(node: nodes.NodeNG, partings: Container[nodes.NodeNG]) -> bool:
     if not isinstance(node, nodes.Call):
         return False
     called = node.func.as_string()
-    return any(call.func.as_string() == called for call in calls_in_other_branches(node))
+    return any(call.func.as_string() == called for call in calls_in_other_branches(node, partings))
 
 
-def _twins(one: nodes.NodeNG, other: nodes.NodeNG) -> bool:
-    mine, yours = branches_around(one), branches_around(other)
+def _parted(node: nodes.NodeNG, partings: Container[nodes.NodeNG]) -> dict[nodes.If, bool]:
+    return {choice: when for choice, when in branches_around(node).items() if choice.test in partings}
+
+
+def _twins(one: nodes.NodeNG, other: nodes.NodeNG, partings: Container[nodes.NodeNG]) -> bool:
+    mine, yours = _parted(one, partings), _parted(other, partings)
     if any(choice in yours and yours[choice] is not when for choice, when in mine.items()):
         return True
     if one.as_string() != other.as_string():

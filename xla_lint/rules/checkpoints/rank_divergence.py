@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.torch_xla.names import LAST_WAITING_SAVE
-from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
+from xla_lint.program.domain.events import Collective, LibraryCall, Parting, Read, Save
 from xla_lint.program.domain.values import Location
+from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import OWN_SAVES, WHY, anchor, dividing, paired
 from xla_lint.rules.reads.library_calls import LOGS, is_synchronised
@@ -30,9 +31,10 @@ class RankDivergence(Rule):
     ## What it does
     Finds collectives (`xm.all_reduce`, `xm.optimizer_step`, `xm.mesh_reduce`, `xm.rendezvous`, `torch.distributed`, …)
     and barriers under a test that differs between replicas: a test on the rank or ordinal, wherever it was stored, or,
-    in code that several replicas run, on a value that each of them computed for itself. It also finds reads and saves,
-    on some replicas, of values whose graph holds a collective. For torch_xla up to 2.0, `xm.save` counts as a
-    collective. The finding stands at the call under the test, which may be the call of a helper.
+    in code that several replicas run, on a value that each of them computed for itself. Accelerate's scripts are such
+    code. It also finds reads and saves, on some replicas, of values whose graph holds a collective. For torch_xla up
+    to 2.0, `xm.save` counts as a collective. The finding stands at the call under the test, which may be the call of a
+    helper.
 
     ## Why it matters
     A collective ends when all replicas have called it. If one does not, the others wait forever: the program hangs
@@ -73,11 +75,13 @@ class RankDivergence(Rule):
         """Report what only some replicas reach, and all should."""
         what = self._what(event)
         by_data = not isinstance(event, Read)
-        constraint = dividing(event.context, by_data=by_data) if what else None
+        constraint = dividing(event.context, by_data=by_data, replicated=self.replicated) if what else None
         if what is None or constraint is None:
             return
         node = event.node if isinstance(event, Read) else anchor(event, constraint)
-        if isinstance(event, Collective) and paired(node, self._collectives[event.spelled, node.frame()]):
+        if isinstance(event, Collective) and paired(
+            node, self._collectives[event.spelled, node.frame()], self._partings
+        ):
             return
         yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[constraint.condition])
 
@@ -95,11 +99,21 @@ class RankDivergence(Rule):
         return None
 
     @cached_property
+    def replicated(self) -> bool:
+        """Whether the whole program runs on several replicas: `accelerate launch` starts one for each device."""
+        return self.program.has_call(ACCELERATOR)
+
+    @cached_property
+    def _partings(self) -> set[nodes.NodeNG]:
+        """The tests that part the replicas."""
+        return {event.node for event in self.program.of(Parting)}
+
+    @cached_property
     def _collectives(self) -> dict[tuple[str, nodes.NodeNG], list[nodes.NodeNG]]:
         """Where some replicas alone come to each collective, by its spelling and the function around."""
         found: dict[tuple[str, nodes.NodeNG], list[nodes.NodeNG]] = defaultdict(list)
         for event in self.program.of(Collective):
-            constraint = dividing(event.context)
+            constraint = dividing(event.context, replicated=self.replicated)
             if constraint is not None:
                 node = anchor(event, constraint)
                 found[event.spelled, node.frame()].append(node)

@@ -28,8 +28,8 @@ class RankRead(Rule):
 
     ## What it does
     Finds reads and prints of pending tensors under a test on the rank, in step code and outside, `xm.master_print` of a
-    tensor, `xm.save` under such a test, and `wandb.watch` on one replica. A read is reported where it happens, with the
-    calls that lead there; a save at the call under the test.
+    tensor, `xm.save` of something pending under such a test, and `wandb.watch` on one replica. A read is reported where
+    it happens, with the calls that lead there; a save at the call under the test.
 
     ## Why it matters
     The read executes a graph that the other replicas never see. The replicas that read compile it, run it, and fall
@@ -51,7 +51,8 @@ class RankRead(Rule):
 
     ## When it is fine
     Host work under the test is never reported, nor is a value that was fetched or materialised on all replicas before:
-    fetching it again concerns one replica alone.
+    fetching it again concerns one replica alone. `xm.save` on the master after a barrier that all have passed executes
+    nothing (torch_xla 2.9.0).
     """
 
     symbol = "xla-rank-read"
@@ -95,7 +96,7 @@ class RankRead(Rule):
         return {anchor(event, constraint) for event, constraint in found if constraint is not None}
 
     def _check_save(self, save: Save) -> Iterator[Finding]:
-        own = save.spelled in OWN_SAVES and save.place is not Location.HOST
+        own = save.spelled in OWN_SAVES and save.place is not Location.HOST and save.pending
         watches = save.spelled == "wandb.watch" and save.place is Location.DEVICE
         constraint = dividing(save.context, by_data=own)
         if constraint is None or not (own or watches):

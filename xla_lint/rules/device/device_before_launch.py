@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Launch
 from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,4 +62,4 @@ class DeviceBeforeLaunch(Rule):
         if not isinstance(event, Launch):
             return
         for node, dotted in sorted(event.touched, key=lambda item: int(item[0].lineno or 0)):
-            yield self.finding(node, call=dotted.rpartition(".")[2], line=str(event.node.lineno))
+            yield self.finding(node, call=dotted.rpartition(".")[2], line=line(event.node, node))

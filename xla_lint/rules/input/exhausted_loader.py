@@ -10,10 +10,11 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
 from xla_lint.program.domain.values import Stream
 from xla_lint.rules.arguments import constant
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.loaders import Loader
@@ -68,17 +69,24 @@ class ExhaustedLoader(Rule):
         if not isinstance(event, LoopRun) or event.loop.iterable is None:
             return
         loaders = loaders_of(event.loop.iterable)
-        outer = [repeats(loader, event.context.loops) for loader in loaders]
+        around = [loop for loop in event.context.loops if loop is not event.loop.feeds]
+        outer = [repeats(loader, around) for loader in loaders]
         if loaders and all(outer):
             loop, loader = outer[0], loaders[0]
             assert loop is not None
-            built = str(loader.node.lineno) if loader.node is not None else "?"
             single, instead = map(self.program.spell, (Role.SINGLE_PASS_LOADER, Role.LOADER))
-            line, outside = str(event.loop.line), str(loop.line)
-            yield self.finding(event.node, line=line, built=built, outer=outside, loader=single, instead=instead)
+            yield self.finding(
+                event.node,
+                Confidence.of(event.loop.certain),
+                line=str(event.loop.line),
+                built=line(loader.node, event.node),
+                outer=line(loop.node, event.node),
+                loader=single,
+                instead=instead,
+            )
 
 
-def repeats(loader: Loader, around: tuple[Loop, ...]) -> Loop | None:
+def repeats(loader: Loader, around: Iterable[Loop]) -> Loop | None:
     """The loop around that walks a single-pass loader more than once, None where there is none."""
     if not loader.single:
         return None

@@ -10,9 +10,10 @@ from xla_lint.program.domain.events import LoaderBuilt, RankIndex
 from xla_lint.program.domain.objects import differs_between_replicas, library_base
 from xla_lint.program.domain.values import UNKNOWN, Instance
 from xla_lint.program.domain.walk import tensors_in
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,8 @@ class MissingSampler(Rule):
         elsewhere = self.program.has_call(USE_SPMD) or framework_feeds(self.program)
         if not elsewhere and not self._splits_by_hand(loader.dataset):
             world, rank = self.program.spell(Role.COUNT), self.program.spell(Role.RANK)
-            yield self.finding(event.node, line=str(training.line), world=world, rank=rank)
+            sureness = Confidence.of(training.certain)
+            yield self.finding(event.node, sureness, line=line(training.node, event.node), world=world, rank=rank)
 
     def _splits_by_hand(self, dataset: Value) -> bool:
         """Whether the program takes parts by rank, or makes other random rows on each replica."""

@@ -10,9 +10,10 @@ from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import DISTRIBUTED, distributed
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +69,9 @@ class SamplerWithoutEpoch(Rule):
         if sampler is None or not around or around[-1].form is not Form.LOOP or not shuffles(sampler):
             return
         if not self._told(sampler, around) and not framework_feeds(self.program):
-            built, epochs = str(sampler.node.lineno) if sampler.node is not None else "?", around[-1]
-            yield self.finding(epochs.node, line=str(epochs.line), built=built)
+            epochs = around[-1]
+            sureness = Confidence.of(epochs.certain)
+            yield self.finding(epochs.node, sureness, line=str(epochs.line), built=line(sampler.node, epochs.node))
 
     def _told(self, sampler: Instance, around: list[Loop]) -> bool:
         """Whether `set_epoch` is called in a loop around the training loop, on this sampler or what may lead to it."""

@@ -9,6 +9,7 @@ from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,5 +69,5 @@ class UnwrappedLoader(Rule):
             return
         if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
             sureness = Confidence.of(loop.certain)
-            facts = {"built": str(loader.node.lineno), "instead": self.program.spell(Role.LOADER)}
+            facts = {"built": line(loader.node, event.node), "instead": self.program.spell(Role.LOADER)}
             yield self.finding(event.node, sureness, line=str(loop.line), **facts)

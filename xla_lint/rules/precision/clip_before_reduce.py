@@ -10,7 +10,7 @@ from xla_lint.program.domain.events import ClippedEarly
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.precision.replicas import reduces_elsewhere
-from xla_lint.rules.wording import confidence
+from xla_lint.rules.wording import confidence, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,7 @@ class ClipBeforeReduce(Rule):
                 sureness,
                 spelled=event.spelled,
                 reduction=event.reduction,
-                line=str(event.line),
+                line=line(event.reduced_at, event.node),
                 instead=instead,
             )
 

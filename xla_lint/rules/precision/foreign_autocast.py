@@ -37,7 +37,8 @@ class ForeignAutocast(Rule):
     `torch_xla.amp.autocast(device)` does the same on TPU and Trainium.
 
     ## When it is fine
-    `enabled=False`, and regions that hold host work only. Up to torch_xla 2.0, XLA tensors took part in CUDA's
+    `enabled=False`, and regions that hold host work only. In a program that also runs on other devices, a region that
+    an option enables is taken for theirs. Up to torch_xla 2.0, XLA tensors took part in CUDA's
     autocast, and nothing is reported for such a target.
     """
 
@@ -50,6 +51,10 @@ class ForeignAutocast(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""
-        if isinstance(event, Autocast) and self.program.target >= FIRST_AUTOCAST:
-            facts = {"device": event.device, "instead": self.program.spell(Role.AUTOCAST)}
-            yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)
+        if not isinstance(event, Autocast) or self.program.target < FIRST_AUTOCAST:
+            return
+        if event.optional and self.program.chooses_backend(event.node):
+            return
+        sureness = confidence(event.context, on_every_path=not event.optional)
+        facts = {"device": event.device, "instead": self.program.spell(Role.AUTOCAST)}
+        yield self.finding(event.node, sureness, where=where(event.context), **facts)

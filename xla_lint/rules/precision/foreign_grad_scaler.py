@@ -56,7 +56,7 @@ class ForeignGradScaler(Rule):
 
     ## When it is fine
     A scaler made with `enabled=False` does nothing, and one that only ever sees host tensors reads nothing from the
-    device.
+    device. In a program that also runs on other devices, a scaler that an option asks for is taken for theirs.
     """
 
     symbol = "xla-foreign-grad-scaler"
@@ -84,11 +84,13 @@ class ForeignGradScaler(Rule):
             return
         if constant(setting(scaler, "enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
             return
+        if scaler.optional and self.program.chooses_backend(scaler.node):
+            return
         cost_shows_at = self.steps.get(scaler.node, ())
         old = self.program.target <= LAST_SCALER
         yield self.finding(
             scaler.node,
-            confidence(event.context),
+            confidence(event.context, on_every_path=not scaler.optional),
             where=lines(cost_shows_at, scaler.node.root()),
             instead=f"use {OWN_SCALER} with a syncfree optimizer, or bfloat16 without a scaler"
             if old

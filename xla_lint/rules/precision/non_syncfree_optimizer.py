@@ -9,7 +9,7 @@ from xla_lint.program.backend.torch_xla.names import SCALER, SYNCFREE, SYNCFREE_
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import UNKNOWN, Instance, options
 from xla_lint.rules.base import Rule, Severity
-from xla_lint.rules.wording import confidence
+from xla_lint.rules.wording import confidence, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +70,6 @@ class NonSyncfreeOptimizer(Rule):
                 yield self.finding(
                     optimizer.node,
                     confidence(event.context),
-                    line=str(event.node.lineno),
+                    line=line(event.node, optimizer.node),
                     name=SYNCFREE_TWINS[optimizer.library],
                 ).costing_at([event.node])

@@ -11,7 +11,7 @@ from xla_lint.program.domain.values import Location
 from xla_lint.program.queries import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
-from xla_lint.rules.wording import lines
+from xla_lint.rules.wording import confidence, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,10 +80,12 @@ class SyncingOptimizer(Rule):
             what, instead = f"{name} {OPTIMIZERS[name]}", "use Adam, AdamW or SGD"
         else:
             return
-        cost_shows_at = [step.node for step in self.steps.get(event.node, ())]
+        steps = self.steps.get(event.node, [])
+        cost_shows_at = [step.node for step in steps]
+        always = not steps or any(confidence(step.context) is Confidence.HIGH for step in steps)
         yield self.finding(
             event.node,
-            Confidence.HIGH,
+            Confidence.HIGH if always else Confidence.CONTROL_FLOW,
             what=what,
             where=lines(cost_shows_at, event.node.root()),
             instead=instead,

@@ -31,7 +31,7 @@ class ReadRule(Rule):
 
     @abstractmethod
     def facts(self, read: Read) -> dict[str, str]:
-        """What fills the message template."""
+        """What fills the message template, besides what is read."""
 
     @cached_property
     def _chosen(self) -> dict[nodes.NodeNG, Read]:
@@ -43,4 +43,11 @@ class ReadRule(Rule):
             return
         if cost_of(event) is self.takes and self.how in (None, event.how):
             sureness = confidence(event.context, event.tensor, on_every_path=event.on_every_path)
-            yield self.finding(event.node, sureness, **self.facts(event))
+            yield self.finding(event.node, sureness, **self.facts(event), **self._subjects(event))
+
+    def _subjects(self, event: Read) -> dict[str, str]:
+        """What is read there in the same way at the same cost: one f-string may format several tensors."""
+        others = (other for other in self.program.at(event.node) if isinstance(other, Read))
+        alike = [other for other in others if other.how is event.how and cost_of(other) is self.takes]
+        names = list(dict.fromkeys([event.what, *(other.what for other in alike)]))
+        return {"what": "' and '".join(names), "are": "is" if len(names) == 1 else "are"}

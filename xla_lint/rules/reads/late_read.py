@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.loops import Form
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
-from xla_lint.rules.reads.selection import Cost, facts
+from xla_lint.rules.reads.selection import COLLECT, Cost, facts
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.events import Read
@@ -45,8 +46,8 @@ class LateRead(ReadRule):
     number = "9704"
     severity = Severity.REFACTOR
     message = (
-        "'%(what)s' is read by %(spelled)s%(where)s, after the barrier: nothing is executed again, but the host waits"
-        " for the device every step; read it every N steps, or once after the loop"
+        "'%(what)s' %(are)s read by %(spelled)s%(where)s, after the barrier: nothing is executed again, but the host"
+        " waits for the device every step; %(advice)s"
     )
     costs = (Counter.READS,)
     takes = Cost.LATE
@@ -54,4 +55,6 @@ class LateRead(ReadRule):
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
-        return facts(read)
+        step = read.context.step
+        trains = step is None or step.form is not Form.LOOP or step.trains
+        return {**facts(read), "advice": "read it every N steps, or once after the loop" if trains else COLLECT}

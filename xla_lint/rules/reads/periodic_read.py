@@ -44,7 +44,7 @@ class PeriodicRead(ReadRule):
     symbol = "xla-periodic-read"
     number = "9705"
     severity = Severity.REFACTOR
-    message = "'%(what)s' is read by %(spelled)s every few steps%(where)s%(state)s; %(advice)s"
+    message = "'%(what)s' %(are)s read by %(spelled)s every few steps%(where)s%(state)s; %(advice)s"
     costs = (Counter.COMPILES, Counter.EXECUTIONS)
     takes = Cost.PERIODIC
     needs = (

@@ -50,7 +50,7 @@ class PrintTensor(ReadRule):
     symbol = "xla-print-tensor"
     number = "9702"
     severity = Severity.WARNING
-    message = "'%(what)s' is formatted by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
+    message = "'%(what)s' %(are)s formatted by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
     modes = frozenset(Mode)

@@ -23,6 +23,10 @@ WARNING = 30
 later `basicConfig(level=...)` does not lower it."""
 
 
+COLLECT = "collect the results on the device, and fetch them once after the loop"
+"""What is done about reads where nothing is trained: metrics and predictions are wanted in the end alone."""
+
+
 class Cost(enum.IntEnum):
     """What a read costs, from nothing to most."""
 
@@ -38,6 +42,8 @@ class Cost(enum.IntEnum):
 def cost_of(read: Read) -> Cost:
     """What a read costs in its own context; what only some replicas execute is left to `xla-rank-read`."""
     if read.context.step is None or _switched_off(read) or on_some_replicas(read):
+        return Cost.NOTHING
+    if Condition.ONCE in read.context.conditions:
         return Cost.NOTHING
     if read.context.closure and not read.pending:
         return Cost.NOTHING
@@ -64,13 +70,13 @@ def costliest(reads: Iterable[Read]) -> dict[nodes.NodeNG, Read]:
     return chosen
 
 
-def _rank(read: Read) -> tuple[Cost, bool, bool]:
-    return cost_of(read), read.pending, read.on_every_path
+def _rank(read: Read) -> tuple[Cost, bool, bool, bool]:
+    return cost_of(read), read.pending, read.on_every_path, read.context.every_turn
 
 
 def facts(read: Read) -> dict[str, str]:
     """What the messages of all read rules say."""
-    return {"what": read.what, "spelled": read.spelled, "where": where(read.context)}
+    return {"spelled": read.spelled, "where": where(read.context)}
 
 
 PRICES = {
@@ -114,6 +120,8 @@ def _advice(read: Read, program: Program) -> str:
         return READ_SELDOM
     if step is not None and step.form is Form.FORWARD:
         return f"return it, and let the caller read it after {barrier}"
+    if step is not None and not step.trains:
+        return COLLECT
     if not program.backend.has(Role.STEP_CLOSURE):
         return f"read it after {barrier}"
     return f"read it after {barrier}, or hand it to {program.spell(Role.STEP_CLOSURE)}"

@@ -44,7 +44,7 @@ class TensorBranch(ReadRule):
     symbol = "xla-tensor-branch"
     number = "9703"
     severity = Severity.WARNING
-    message = "'%(what)s' is tested by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
+    message = "'%(what)s' %(are)s tested by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS, Counter.READS)
     takes = Cost.FULL
     modes = frozenset(Mode)

@@ -51,7 +51,7 @@ class ValueRead(ReadRule):
     symbol = "xla-value-read"
     number = "9701"
     severity = Severity.WARNING
-    message = "'%(what)s' is read by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
+    message = "'%(what)s' %(are)s read by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
     modes = frozenset(Mode)

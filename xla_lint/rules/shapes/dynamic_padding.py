@@ -13,10 +13,12 @@ from xla_lint.rules.shapes.padding import (
     FLATTENING,
     LANGUAGE_MODELING,
     SIGNATURES,
+    TOKENIZERS,
     Style,
     leaves_rows_ragged,
     may_have_one_length,
     padding_of,
+    pads_again,
     repeated,
 )
 from xla_lint.rules.wording import called, confidence, where
@@ -61,7 +63,8 @@ class DynamicPadding(Rule):
     `torch.nn.functional.pad`. A few buckets of fixed length waste less padding, at one compilation each.
 
     ## When it is fine
-    A single prompt outside loops, and rows that have one length already.
+    A single prompt outside loops, rows that have one length already, and rows that a collator or `tokenizer.pad` pads
+    to one length when the batch is put together.
     """
 
     symbol = "xla-dynamic-padding"
@@ -113,7 +116,12 @@ class DynamicPadding(Rule):
             return self._rows_ragged
         if event.name in COLLATORS:
             return not self._rows_even
-        return repeated(event)
+        return repeated(event) and not (event.name in TOKENIZERS and self._padded_again)
+
+    @cached_property
+    def _padded_again(self) -> bool:
+        """Whether the program pads its rows to one length after it has tokenized them."""
+        return pads_again(self.program)
 
     @cached_property
     def _rows_ragged(self) -> bool:

@@ -147,6 +147,13 @@ def may_have_one_length(program: Program) -> bool:
     return bool(styles) and Style.LONGEST not in styles and Style.NONE not in styles
 
 
+def pads_again(program: Program) -> bool:
+    """Whether rows that were tokenized before are padded to one length when a batch is put together."""
+    later = (call for call in program.calls(PAD, *COLLATORS) if call.name in COLLATORS or repeated(call))
+    found = filter(None, map(padding_of, later))
+    return any(padding.style is Style.FIXED and padding.length_given for padding in found)
+
+
 def leaves_rows_ragged(program: Program) -> bool:
     """Whether a program truncates rows one by one without padding them to one length.
 

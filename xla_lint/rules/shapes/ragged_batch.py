@@ -8,6 +8,7 @@ from xla_lint.program.domain.events import LoaderBuilt
 from xla_lint.program.domain.values import NONE
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.loaders import Loader
     from xla_lint.rules.base import Finding
+DROP = "pass drop_last=True, or pad the last batch"
+PAD = "pad it to the size of the others, and mask the padding out of the metrics: drop_last=True would lose rows"
+WHY_NOT = {False: "drop_last is not set", True: "drop_last is False"}
 
 
 class RaggedBatch(Rule):
@@ -45,7 +49,7 @@ class RaggedBatch(Rule):
     severity = Severity.REFACTOR
     message = (
         "the last batch of this DataLoader, which feeds %(feeds)s, %(may)s smaller than the others (%(why)s): the step"
-        " is compiled once more for it; pass drop_last=True, or pad the last batch"
+        " is compiled once more for it; %(instead)s"
     )
     subscribes = (LoaderBuilt,)
     costs = (Counter.COMPILES,)
@@ -63,10 +67,16 @@ class RaggedBatch(Rule):
         yield self.finding(
             event.node,
             Confidence.of(known),
-            feeds=f"the step loop of line {step.line}" if step else "the device",
+            feeds=f"the step loop of line {line(step.node, event.node)}" if step else "the device",
             may="is" if known else "may be",
-            why=f"{rows} rows in batches of {batch}" if known else "drop_last is not set",
+            why=f"{rows} rows in batches of {batch}" if known else WHY_NOT[given(loader.drop_last)],
+            instead=DROP if step is None or step.trains or drawn_anew(loader) else PAD,
         )
+
+
+def drawn_anew(loader: Loader) -> bool:
+    """Whether a loader shuffles its rows, as training does: those of the last batch are others in each epoch."""
+    return constant(loader.shuffle) is True
 
 
 def _may_end_ragged(loader: Loader) -> bool:

@@ -91,6 +91,7 @@ WRITTEN = {
     Role.REDUCE_GRADIENTS: ((ALWAYS, "xm.reduce_gradients(optimizer)"),),
     Role.COLLECTIVE: ((ALWAYS, "xm.all_reduce"),),
     Role.AUTOCAST: ((ALWAYS, 'torch.autocast("xla", dtype=torch.bfloat16)'),),
+    Role.COMPILE: ((ALWAYS, "torch_xla.compile"),),
     Role.CHECKPOINT: ((ALWAYS, "torch_xla.utils.checkpoint.checkpoint"),),
     Role.WAIT: ((ALWAYS, "xm.wait_device_ops()"),),
     Role.MEMORY: ((ALWAYS, "xm.get_memory_info(device)"),),
@@ -125,7 +126,7 @@ BACKEND = Backend(
     ),
     choices=frozenset({"xla", "tpu", "neuron"}),
     trainer_texts=("tpu", "xla"),
-    compiler="xla",
+    compilers=("openxla", "torchxla", "aot_torchxla", "neuron", "tpu"),
     process_group="xla",
     replica_function=ENTRY,
     presence_tests=frozenset(

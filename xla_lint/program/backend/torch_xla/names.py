@@ -36,6 +36,8 @@ ALL_REDUCE = XLA_MODEL + "all_reduce"
 HOST_REDUCE = XLA_MODEL + "mesh_reduce"
 RENDEZVOUS = {XLA_MODEL + "rendezvous": 1, XLA_MODEL + "xla_rendezvous": 0}
 """Meetings of all replicas, and the position of the payload, without which one is only a barrier."""
+RENDEZVOUS_GATHERS = (2, 1)
+"""The first release without XRT's mesh service, whose meetings are collectives of the device."""
 SCALER = "torch_xla.amp.GradScaler"
 LAST_SCALER = (2, 8)
 """The last release with `SCALER` (removed in 2.9 by pull request 9608)."""
