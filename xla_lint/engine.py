@@ -57,7 +57,7 @@ def check_module(
         Exception: an error inside the engine.
     """
     membership = membership_of(module, project, settings)
-    if not membership.domains:
+    if not (membership.domains or membership.may_be_xla):
         return []
     target = settings.target or target_version(project.root)
     chosen = None if symbols is None else frozenset(symbols)

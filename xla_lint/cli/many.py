@@ -73,7 +73,8 @@ def _known(path: str, source: bytes, choice: Choice, cache: Cache) -> Outcome | 
     """The outcome for a file that need not be analysed, None for others."""
     project = Project.around(path)
     cache.meet(project)
-    if not may_take_part(source, choice.settings.scope) and not project.membership(Path(path).absolute()).through:
+    membership = project.membership(Path(path).absolute())
+    if not (may_take_part(source, choice.settings.scope) or membership.through or membership.may_be_xla):
         return Outcome(path, outside=True)
     return cache.recall(project, path, source)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from xla_lint.program.project.scope import Version
 
 T = TypeVar("T")
+XLA = frozenset({Domain.XLA})
 
 
 @dataclass(slots=True)
@@ -97,7 +98,8 @@ def analyse(
 
     These are the programs that import it, and the module itself where it belongs to an XLA program by its own imports,
     so that what no program reaches in it is looked at as well. So is a module that no run reaches, unless all programs
-    that import it turn out to run elsewhere than on XLA.
+    that import it turn out to run elsewhere than on XLA, and a program that may ask for the XLA device through what it
+    imports.
     """
     path = project.file_of(module)
     parts: list[Part[T]] = []
@@ -116,7 +118,8 @@ def analyse(
         if run is not None and own is not None:
             parts.append(Part(own, run, through, entry))
             reached.add(run.reached[own])
-    if membership.own or (belongs and not parts):
+    candidate = membership.may_be_xla
+    if membership.own or candidate or (belongs and not parts):
         domains = membership.as_program | membership.domains
         run = None
         if path is not None and adopted and not parts and project.keeps(path):
@@ -124,7 +127,8 @@ def analyse(
         if run is None:
             run = run_program(module, project, target, domains, judge, reached)
         own = run.modules.get(path) if path is not None else None
-        parts.append(Part(module if own is None else own, run, membership.through))
+        through = membership.through | (XLA if candidate and run.uses_xla else frozenset())
+        parts.append(Part(module if own is None else own, run, through))
     return parts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.project.cycles import beginnings, gathered
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from xla_lint.program.project.file_summary import FileSummary
 
+OUTSIDE = ("/", "..")
+"""Parts of a path that tell nothing of where a file lies in its project."""
 MOST_STEPS = 400
 """How many modules a search along imports visits at most."""
 MOST_PROGRAMS = 4
@@ -37,11 +40,16 @@ class Membership:
     is_script: bool = True
     """Whether a program begins with it: only files that it imports itself import it, or it says so."""
     is_launched: bool = False
-    """Whether a launch script of the project runs a file of its name on XLA."""
+    """Whether a launch script of the project runs it on XLA, as far as it says where the file lies."""
     requires_xla: bool = False
     """Whether it cannot be imported without torch_xla or its kin."""
     commits_to_xla: bool = False
     """Whether a program that begins with it is surely one of XLA, by what it says or cannot do without."""
+
+    @property
+    def may_be_xla(self) -> bool:
+        """Whether it is a program of its own that is one of XLA if it asks for the device through what it imports."""
+        return self.is_script and Domain.XLA in self.as_program and Domain.XLA not in self.domains
 
     @property
     def domains(self) -> frozenset[Domain]:
@@ -84,7 +92,7 @@ class Memberships:
     def _record(self, path: Path) -> Membership:
         stated = self._summaries[path].statements
         programs = tuple(self._programs(path))
-        is_script, is_launched = self._is_script(path), path.name in self._launched
+        is_script, is_launched = self._is_script(path), self._is_launched(path)
         through = frozenset[Domain]().union(*map(self._as_program.__getitem__, programs))
         needs_xla = any(self._summaries[part].statements.requires_xla for part in self._imports[path])
         if is_launched or (is_script and needs_xla):
@@ -139,9 +147,18 @@ class Memberships:
     def _beginnings(self) -> frozenset[Path]:
         return beginnings(self._imports)
 
+    def _is_launched(self, path: Path) -> bool:
+        return any(path.parts[-len(parts) :] == parts for parts in self._launched.get(path.name, ()))
+
     @cached_property
-    def _launched(self) -> frozenset[str]:
-        return frozenset[str]().union(*(summary.statements.launches for summary in self._summaries.values()))
+    def _launched(self) -> dict[str, set[tuple[str, ...]]]:
+        """How the paths end of the files that launch scripts run, by their names."""
+        found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        for summary in self._summaries.values():
+            for launched in summary.statements.launches:
+                parts = tuple(part for part in PurePosixPath(launched).parts if part not in OUTSIDE)
+                found[parts[-1] if parts else ""].add(parts)
+        return dict(found)
 
     @cached_property
     def _as_program(self) -> dict[Path, frozenset[Domain]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
@@ -11,19 +10,17 @@ from astroid import nodes
 from xla_lint.program.project.marks import (
     ACCELERATOR,
     ACCELERATORS,
-    BACKEND_KEYWORDS,
-    BACKEND_TEXTS,
     DEVICE_PACKAGES,
-    LIGHTNING,
     REPLICA_FUNCTION,
     SAGEMAKER,
-    SAGEMAKER_XLA,
     SCRIPTS,
     TORCH_PACKAGES,
     XLA_MARKS,
     XLA_MODULES,
     XLA_PACKAGES,
 )
+from xla_lint.program.project.launches import launched_in
+from xla_lint.program.project.requests import Requests, may_request, requests_in
 from xla_lint.program.project.scope import Domain, Scope
 from xla_lint.program.syntax.index import index_of
 
@@ -37,19 +34,15 @@ def _any_of(texts: Iterable[str]) -> bytes:
 
 IMPORTED = rb"(?:from|import)[ \t][^\n#]*\b"
 XLA = _any_of([*sorted(XLA_PACKAGES), *XLA_MODULES]) + rb"\b"
-ASKS = (
-    rb"^def " + REPLICA_FUNCTION.encode() + rb"\b|"
-    rb"\b" + _any_of(BACKEND_KEYWORDS) + rb"\s*=\s*[\"']" + _any_of(BACKEND_TEXTS)
-)
-"""A file that defines the function for replicas, or that asks a framework for XLA."""
+REPLICAS = rb"^def " + REPLICA_FUNCTION.encode() + rb"\b"
+"""A file that defines the function for replicas."""
 REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA, re.MULTILINE)
 """An import under no condition."""
-COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + ASKS, re.MULTILINE)
+COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + REPLICAS, re.MULTILINE)
 DOMAINS = {
-    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + ASKS, re.MULTILINE),
+    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS, re.MULTILINE),
     Domain.ACCELERATE: re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE),
 }
-ENTRY_POINT = re.compile(rb"""entry_point\s*=\s*["']([^"'\n]*)["']""")
 
 
 class Statements(NamedTuple):
@@ -58,7 +51,7 @@ class Statements(NamedTuple):
     domains: frozenset[Domain]
     """What it takes part in, launch scripts left out."""
     launches: frozenset[str]
-    """The names of the files that it runs on XLA as SageMaker's entry points."""
+    """The paths of the files that it runs on XLA, as entry points of SageMaker's jobs or through `xla_spawn.py`."""
     names_script: bool
     """Whether it may run as a script though others import it."""
     requires_xla: bool
@@ -69,24 +62,16 @@ class Statements(NamedTuple):
 
 def stated_in(source: bytes) -> Statements:
     """What the bytes of a file say."""
+    commits = COMMITS_TO_XLA.search(source) is not None
+    requests = Requests() if commits else requests_in(source)
+    domains = {domain for domain, pattern in DOMAINS.items() if pattern.search(source)}
     return Statements(
-        frozenset(domain for domain, pattern in DOMAINS.items() if pattern.search(source)),
-        _launched_in(source),
+        frozenset(domains | ({Domain.XLA} if any(requests) else set())),
+        launched_in(source),
         _holds_any(source, SCRIPTS),
         REQUIRES_XLA.search(source) is not None,
-        COMMITS_TO_XLA.search(source) is not None,
+        commits or requests.asks,
     )
-
-
-def _launched_in(source: bytes) -> frozenset[str]:
-    """The file names that a SageMaker launch script runs on XLA.
-
-    They are entry points there, with the Training Compiler, the `pytorchxla` launcher or a Trainium instance.
-    """
-    if SAGEMAKER.encode() not in source or not _holds_any(source, SAGEMAKER_XLA):
-        return frozenset()
-    paths = (match[1].decode("utf-8", "replace") for match in ENTRY_POINT.finditer(source))
-    return frozenset(PurePosixPath(path).name for path in paths)
 
 
 def _holds_any(source: bytes, texts: Iterable[str]) -> bool:
@@ -95,22 +80,22 @@ def _holds_any(source: bytes, texts: Iterable[str]) -> bool:
 
 def may_take_part(source: bytes, scope: Scope) -> bool:
     """A cheap test on a module's bytes: False only where `stated_by` is surely empty."""
-    if _holds_any(source, (ACCELERATOR, SAGEMAKER)):
+    if _holds_any(source, (ACCELERATOR, SAGEMAKER)) or may_request(source):
         return True
     return _holds_any(source, TORCH_PACKAGES if scope is Scope.ALL else XLA_MARKS)
 
 
 def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     """What a module takes part in by its own statements."""
-    with module.stream() as stream:  # type: ignore[no-untyped-call]
-        if not may_take_part(stream.read(), scope):
-            return frozenset()
+    source = _source_of(module)
+    if not may_take_part(source, scope):
+        return frozenset()
     names = index_of(module).imported
     found = {
         Domain.XLA: any(map(is_of_xla, names))
         or (scope is Scope.ALL and any(name.partition(".")[0] in TORCH_PACKAGES for name in names))
-        or trains_on_tpu(module)
-        or has_replica_function(module),
+        or has_replica_function(module)
+        or any(requests_in(source)),
         Domain.ACCELERATE: any(name in ACCELERATORS for name in names),
         Domain.SAGEMAKER: any(name.partition(".")[0] == SAGEMAKER for name in names),
     }
@@ -123,12 +108,18 @@ def is_of_xla(dotted: str) -> bool:
 
 
 def drives_device(module: nodes.Module) -> bool:
-    """Whether a module drives the device itself, so that what its use shows to be a model lives there."""
+    """Whether a module drives the device, or has a framework do so: what its use shows to be a model lives there."""
     return (
-        trains_on_tpu(module)
-        or REPLICA_FUNCTION in module.locals
+        REPLICA_FUNCTION in module.locals
         or any(name.partition(".")[0] in DEVICE_PACKAGES for name in index_of(module).imported)
+        or any(requests_in(_source_of(module)))
     )
+
+
+def _source_of(module: nodes.Module) -> bytes:
+    with module.stream() as stream:  # type: ignore[no-untyped-call]
+        source: bytes = stream.read()
+    return source
 
 
 def has_replica_function(module: nodes.Module) -> bool:
@@ -136,10 +127,3 @@ def has_replica_function(module: nodes.Module) -> bool:
     bound = module.locals.get(REPLICA_FUNCTION)
     return bound is not None and isinstance(bound[0], nodes.FunctionDef)
 
-
-def trains_on_tpu(module: nodes.Module) -> bool:
-    """Whether a module asks Lightning for a TPU, or for its strategy for XLA."""
-    index = index_of(module)
-    return any(name.startswith(LIGHTNING) for name in index.imported) and any(
-        text.startswith(BACKEND_TEXTS) for text in index.given_as(BACKEND_KEYWORDS)
-    )
