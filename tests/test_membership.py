@@ -79,7 +79,7 @@ def test_a_keyword_alone_asks_no_trainer_for_a_tpu() -> None:
 @pytest.mark.parametrize(
     ("source", "launched"),
     [
-        ("import sagemaker\n" + JOB.format("jobs/train.py"), {"train.py"}),
+        ("import sagemaker\n" + JOB.format("./jobs/train.py"), {"jobs/train.py"}),
         (JOB.format("train.py"), set()),
         ("import sagemaker\n" + JOB.format("train.py").replace("trn1", "p4d"), set()),
         ("import sagemaker\n" + JOB.format("a.py") + JOB.format("b.py"), {"a.py", "b.py"}),

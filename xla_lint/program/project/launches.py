@@ -1,4 +1,4 @@
-"""The scripts that a file has run on XLA elsewhere: entry points of SageMaker's jobs, and what `xla_spawn.py` starts."""
+"""The scripts that a file has run on XLA: entry points of SageMaker's jobs, and what `xla_spawn.py` starts."""
 
 from __future__ import annotations
 

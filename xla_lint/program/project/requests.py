@@ -158,11 +158,8 @@ class _Reader:
             displays = (isinstance(source, (ast.List, ast.Tuple, ast.Dict)) for source in self.code.sources(value))
             return any(self.code.possible(value)) or any(displays)
         starts = CHOSEN.get(key, ())
-        texts = [text for text in self.code.possible(value) if isinstance(text, str)]
-        for source in self.code.sources(value):
-            if isinstance(source, (ast.List, ast.Tuple)):
-                texts += (item.value for item in source.elts if isinstance(item, ast.Constant) and _is_text(item.value))
-        return any(part.strip().lower().startswith(starts) for text in texts for part in text.split()) if starts else False
+        texts = frozenset[str]().union(*map(_texts, self.code.sources(value))) if starts else ()
+        return any(word.lower().startswith(starts) for text in texts for word in text.split())
 
     def _is_set(self, name: str, value: ast.expr) -> bool:
         """Whether a variable of the environment is one of torch_xla's, and is not switched off."""
@@ -224,10 +221,6 @@ FIXED = COUNTED | SWITCHED | {"optim", "debug", "torch_compile_backend"}
 """The options of which a class or an object of arguments may set a default."""
 OF_LIGHTNING = frozenset({"accelerator", "strategy", "profiler", "tpu_cores", "num_tpu_cores"})
 DECLARING = frozenset({"add_argument", "add_option", "option", "argument"})
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _texts(node: ast.AST) -> frozenset[str]:

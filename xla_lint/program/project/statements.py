@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
+from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.marks import (
     ACCELERATOR,
     ACCELERATORS,
@@ -19,7 +20,6 @@ from xla_lint.program.project.marks import (
     XLA_MODULES,
     XLA_PACKAGES,
 )
-from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.requests import Requests, may_request, requests_in
 from xla_lint.program.project.scope import Domain, Scope
 from xla_lint.program.syntax.index import index_of
@@ -126,4 +126,3 @@ def has_replica_function(module: nodes.Module) -> bool:
     """Whether a module defines the function that launchers of replicas look for."""
     bound = module.locals.get(REPLICA_FUNCTION)
     return bound is not None and isinstance(bound[0], nodes.FunctionDef)
-
