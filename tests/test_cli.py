@@ -364,7 +364,7 @@ class TestEnds:
         def interrupt(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(engine, "check_module", interrupt)
+        monkeypatch.setattr(engine, "examine", interrupt)
         assert main(["check", "."]) == 130
         assert capsys.readouterr().err == "xla-lint: interrupted\n"
 

@@ -17,6 +17,7 @@ from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 if TYPE_CHECKING:
     from xla_lint.engine import Settings
     from xla_lint.program.project.project import Project
+    from xla_lint.program.project.scope import Domain
     from xla_lint.rules.base import Finding
 
 PACKAGE = Path(__file__).parent
@@ -40,17 +41,19 @@ class Checked:
 
     findings: list[Finding]
     failures: list[Failure]
+    domains: frozenset[Domain]
+    """What the module takes part in, so that the rules of these were applied."""
 
 
 def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
-    """What `engine.check_module` finds with every rule, advice included, whatever goes wrong in it."""
-    errors: list[InternalError] = []
+    """What `engine.examine` finds with every rule, advice included, whatever goes wrong in it."""
     try:
         with room_to_recurse(), collector_paused():
-            findings = engine.check_module(module, project, settings, errors=errors)
+            found = engine.examine(module, project, settings)
     except Exception as error:  # noqa: BLE001 - told to the user
-        findings, errors = [], [InternalError(error, module)]
-    return Checked(findings, list(dict.fromkeys(failure(fault, module) for fault in errors)))
+        found = engine.Examined([], frozenset(), [InternalError(error, module)])
+    failures = list(dict.fromkeys(failure(fault, module) for fault in found.errors))
+    return Checked(found.findings, failures, found.domains)
 
 
 def failure(fault: InternalError, module: nodes.Module) -> Failure:

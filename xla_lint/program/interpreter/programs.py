@@ -92,14 +92,20 @@ class Part(Generic[T]):
 
 
 def analyse(
-    module: nodes.Module, project: Project, target: Version, membership: Membership, judge: Judge[T]
+    module: nodes.Module,
+    project: Project,
+    target: Version,
+    membership: Membership,
+    judge: Judge[T],
+    *,
+    everything: bool = False,
 ) -> list[Part[T]]:
     """Interpret the programs that a module takes part in.
 
     These are the programs that import it, and the module itself where it belongs to an XLA program by its own imports,
     so that what no program reaches in it is looked at as well. So is a module that no run reaches, unless all programs
     that import it turn out to run elsewhere than on XLA, and a program that may ask for the XLA device through what it
-    imports.
+    imports. With `everything`, each is taken for a part of a program that drives the device.
     """
     path = project.file_of(module)
     parts: list[Part[T]] = []
@@ -109,7 +115,7 @@ def analyse(
     belongs = not programs or membership.is_launched or membership.commits_to_xla
     for entry in programs:
         known = project.membership(entry)
-        run = file_run(entry, project, target, known.as_program | membership.own, judge)
+        run = file_run(entry, project, target, known.as_program | membership.own, judge, everything)
         through = known.as_program
         if run is not None and not (run.uses_xla or known.commits_to_xla):
             through -= {Domain.XLA}
@@ -123,9 +129,9 @@ def analyse(
         domains = membership.as_program | membership.domains
         run = None
         if path is not None and adopted and not parts and project.keeps(path):
-            run = file_run(path, project, target, domains, judge)
+            run = file_run(path, project, target, domains, judge, everything)
         if run is None:
-            run = run_program(module, project, target, domains, judge, reached)
+            run = run_program(module, project, target, domains, judge, reached, everything=everything)
         own = run.modules.get(path) if path is not None else None
         through = membership.through | (XLA if candidate and run.uses_xla else frozenset())
         parts.append(Part(module if own is None else own, run, through))
@@ -133,15 +139,17 @@ def analyse(
 
 
 def file_run(
-    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T]
+    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T], everything: bool
 ) -> Run[T] | None:
     """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
 
     def run() -> Run[T] | None:
         tree = project.tree(entry)
-        return run_program(tree, project, target, domains, judge, Reached()) if tree is not None else None
+        if tree is None:
+            return None
+        return run_program(tree, project, target, domains, judge, Reached(), everything=everything)
 
-    return project.kept((entry, target, domains, judge.key), run)
+    return project.kept((entry, target, domains, judge.key, everything), run)
 
 
 def run_program(
@@ -151,12 +159,15 @@ def run_program(
     domains: frozenset[Domain],
     judge: Judge[T],
     reached: Reached,
+    *,
+    everything: bool = False,
 ) -> Run[T]:
     """Interpret a program from its entry module.
 
-    Functions of the entry module that others have `reached` are run only if something calls them.
+    Functions of the entry module that others have `reached` are run only if something calls them. With `everything`,
+    what the use of a parameter shows to be a model lives on the device, whatever the program says of it.
     """
-    happened = _interpreted(entry, project, target, reached)
+    happened = _interpreted(entry, project, target, reached, everything=everything)
     stated: list[Event] = []
     with Contained(happened.errors, entry):
         code = ReachableCode(entry, target)
@@ -184,9 +195,12 @@ class Happened(NamedTuple):
     errors: list[InternalError]
 
 
-def _interpreted(entry: nodes.Module, project: Project, target: Version, reached: Reached) -> Happened:
+def _interpreted(
+    entry: nodes.Module, project: Project, target: Version, reached: Reached, *, everything: bool
+) -> Happened:
     path = project.file_of(entry)
-    assumed = drives_device(entry) or (path is not None and project.membership(path).is_launched)
+    launched = path is not None and project.membership(path).is_launched
+    assumed = everything or launched or drives_device(entry)
     machine = Interpreter(entry, project, target, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     run_definitions(machine, entry.body)

@@ -12,7 +12,7 @@ from xla_lint.program.project.cycles import beginnings, gathered
 from xla_lint.program.project.scope import Domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from xla_lint.program.project.file_summary import FileSummary
@@ -43,13 +43,10 @@ class Membership:
     """Whether a launch script of the project runs it on XLA, as far as it says where the file lies."""
     requires_xla: bool = False
     """Whether it cannot be imported without torch_xla or its kin."""
+    may_be_xla: bool = False
+    """Whether it is a program that is one of XLA if it asks for the device through what it imports."""
     commits_to_xla: bool = False
     """Whether a program that begins with it is surely one of XLA, by what it says or cannot do without."""
-
-    @property
-    def may_be_xla(self) -> bool:
-        """Whether it is a program of its own that is one of XLA if it asks for the device through what it imports."""
-        return self.is_script and Domain.XLA in self.as_program and Domain.XLA not in self.domains
 
     @property
     def domains(self) -> frozenset[Domain]:
@@ -59,7 +56,7 @@ class Membership:
     def packed(self) -> list[Any]:
         """The record, in a form that JSON keeps."""
         domains = [sorted(domain.name for domain in part) for part in (self.own, self.through, self.as_program)]
-        marks = [self.is_script, self.is_launched, self.requires_xla, self.commits_to_xla]
+        marks = [self.is_script, self.is_launched, self.requires_xla, self.may_be_xla, self.commits_to_xla]
         return [*domains, [str(program) for program in self.programs], *marks]
 
 
@@ -70,12 +67,10 @@ class Memberships:
         self,
         summaries: Mapping[Path, FileSummary],
         imports: Mapping[Path, frozenset[Path]],
-        is_library: Callable[[Path], bool],
     ) -> None:
-        """Take what is known of each file, which files of the project it imports, and which files are of libraries."""
+        """Take what is known of each file, and which files of the project it imports as parts of its program."""
         self._summaries = summaries
         self._imports = imports
-        self._is_library = is_library
         self._known: dict[Path, Membership] = {}
 
     def of(self, path: Path) -> Membership:
@@ -105,11 +100,12 @@ class Memberships:
             is_script,
             is_launched,
             stated.requires_xla,
+            Domain.XLA in self._as_program[path] - stated.domains - through and self._may_be_run(path),
             Domain.XLA in stated.domains or Domain.XLA in self._committed[path],
         )
 
     def _programs(self, path: Path) -> Iterator[Path]:
-        if not self._importers.get(path) or self._is_library(path):
+        if not self._importers.get(path):
             return
         tests, found = is_test(path), 0
         for importer in self._nearest(path):
@@ -147,6 +143,12 @@ class Memberships:
     def _beginnings(self) -> frozenset[Path]:
         return beginnings(self._imports)
 
+    def _may_be_run(self, path: Path) -> bool:
+        """Whether a program begins with a file that is no test, nor a module of a package that nobody imports."""
+        in_package = path.parent / "__init__.py" in self._summaries
+        begins = path in self._beginnings and not in_package
+        return (begins or self._summaries[path].statements.names_script) and not is_test(path)
+
     def _is_launched(self, path: Path) -> bool:
         return any(path.parts[-len(parts) :] == parts for parts in self._launched.get(path.name, ()))
 
@@ -170,7 +172,7 @@ class Memberships:
         """XLA, for the files that commit to it or cannot do without one that does."""
         xla, nothing = frozenset({Domain.XLA}), frozenset[Domain]()
         own = {path: xla if self._summaries[path].statements.commits_to_xla else nothing for path in self._imports}
-        return gathered({path: self._summaries[path].needs for path in self._imports}, own)
+        return gathered({path: self._summaries[path].needs & imports for path, imports in self._imports.items()}, own)
 
 
 def is_test(path: Path) -> bool:

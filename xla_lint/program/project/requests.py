@@ -251,7 +251,7 @@ def _options(value: ast.expr, code: Constants) -> Iterator[tuple[str, ast.expr]]
     for source in code.sources(value):
         if not isinstance(source, (ast.List, ast.Tuple)):
             continue
-        for item, following in zip(source.elts, [*source.elts[1:], None], strict=True):
+        for item, following in zip(source.elts, [*source.elts[1:], None], strict=False):
             texts = _texts(item)
             for text in texts:
                 option, assigned, given = text.removeprefix("--").partition("=")
