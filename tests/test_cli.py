@@ -92,7 +92,13 @@ class TestReports:
         assert document == {
             "version": 1,
             "problems": [{"path": "broken.py", "line": 2, "message": "syntax error: invalid syntax", "cell": None}],
-            "files": {"checked": 3, "outside_scope": 1},
+            "files": {
+                "checked": 3,
+                "outside_scope": 1,
+                "accelerate_only": 0,
+                "sagemaker_only": 0,
+                "training_outside_scope": [],
+            },
         }
 
     def test_github(self, folder: Path, capsys: Captured) -> None:

@@ -206,9 +206,9 @@ class TestWork:
         names: list[str] = []
         before = programs.run_program
 
-        def noted(entry: Any, *rest: Any) -> Any:
+        def noted(entry: Any, *rest: Any, **options: Any) -> Any:
             names.append(Path(entry.file).name)
-            return before(entry, *rest)
+            return before(entry, *rest, **options)
 
         monkeypatch.setattr(programs, "run_program", noted)
         return names

@@ -188,14 +188,19 @@ def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSumm
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:
-    return {"outside": outcome.outside, "findings": [dataclasses.asdict(finding) for finding in outcome.findings]}
+    return {
+        "outside": outcome.outside,
+        "only": outcome.only,
+        "trains": outcome.trains,
+        "findings": [dataclasses.asdict(finding) for finding in outcome.findings],
+    }
 
 
 def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
     findings = [
         Located(**{**finding, "path": path, "place": Extent(**finding["place"])}) for finding in packed["findings"]
     ]
-    return Outcome(path, findings, outside=packed["outside"])
+    return Outcome(path, findings, outside=packed["outside"], only=packed["only"], trains=packed["trains"])
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -44,6 +44,9 @@ DOMAINS = {
     Domain.ACCELERATE: re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE),
 }
 
+TRAINING = re.compile(rb"\.backward\(|\bdef training_step\b|\b\w*Trainer\(")
+"""What training code holds: it goes backward itself, or a trainer does."""
+
 
 class Statements(NamedTuple):
     """What the bytes of a file say of the programs that it takes part in."""
@@ -76,6 +79,11 @@ def stated_in(source: bytes) -> Statements:
 
 def _holds_any(source: bytes, texts: Iterable[str]) -> bool:
     return any(text.encode() in source for text in texts)
+
+
+def holds_training(source: bytes) -> bool:
+    """Whether a source trains a model with torch: it goes backward, or hands a step to a trainer."""
+    return _holds_any(source, TORCH_PACKAGES) and TRAINING.search(source) is not None
 
 
 def may_take_part(source: bytes, scope: Scope) -> bool:
