@@ -90,6 +90,12 @@ def test_a_script_that_takes_something_else_from_them_is_outside(tmp_path: Path)
     assert not found_in(tmp_path, "main.py", files)
 
 
+def test_a_script_on_the_device_of_accelerate_is_outside_whatever_it_imports(tmp_path: Path) -> None:
+    script = LOOP.format("from accelerate import Accelerator\nfrom device import words", "Accelerator().device")
+    files = {"main.py": script, "device.py": OPTIONAL + "def words():\n    return 3\n"}
+    assert READ not in found_in(tmp_path, "main.py", files)
+
+
 def a_package(number: int) -> dict[str, str]:
     """A package of so many modules besides, none of which imports another."""
     report = "def show(step, loss):\n    print(step, loss.item())\n"

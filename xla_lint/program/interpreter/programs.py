@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
     from pathlib import Path
 
+    from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.internal_errors import InternalError
     from xla_lint.program.project.membership import Membership
     from xla_lint.program.project.project import Project
@@ -65,6 +66,8 @@ class Run(Generic[T]):
     verdict: T
     uses_xla: bool
     """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
+    names_xla: bool
+    """Whether it does so by the name of the device or by torch_xla and its kin, not by what a framework chooses."""
     errors: list[InternalError]
 
 
@@ -133,7 +136,7 @@ def analyse(
         if run is None:
             run = run_program(module, project, target, domains, judge, reached, everything=everything)
         own = run.modules.get(path) if path is not None else None
-        through = membership.through | (XLA if candidate and run.uses_xla else frozenset())
+        through = membership.through | (XLA if candidate and run.names_xla else frozenset())
         parts.append(Part(module if own is None else own, run, through))
     return parts
 
@@ -180,6 +183,7 @@ def run_program(
         {} if alone else ran_by_module(happened, program.called),
         judge.judge(program, domains),
         any(map(uses_device, happened.events)),
+        any(map(names_device, happened.events)),
         happened.errors,
     )
 
@@ -225,7 +229,17 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
 
 def uses_device(event: Event) -> bool:
     """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
+    return names_device(event) or (isinstance(event, LibraryCall) and any(map(is_device, _given(event))))
+
+
+def names_device(event: Event) -> bool:
+    """Whether an event asks for the XLA device by its name, or for the replicas of torch_xla and its kin."""
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
     kin = is_of_xla(event.name) and not event.name.startswith("torch_xla.")
-    return kin or event.name in DEVICES or any(map(is_device, (*event.args, *event.kwargs.values())))
+    named = (argument for argument in _given(event) if isinstance(argument, Text))
+    return kin or event.name in DEVICES or any(map(is_device, named))
+
+
+def _given(call: LibraryCall) -> tuple[Value, ...]:
+    return (*call.args, *call.kwargs.values())
