@@ -16,7 +16,7 @@ from xla_lint.program.interpreter.entry_points import EntryPoints
 from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.interpreter.statements import run_definitions
-from xla_lint.program.library.devices import DEVICES, is_device
+from xla_lint.program.library.devices import DEVICES, NAMING, is_device
 from xla_lint.program.machine.internal_errors import Contained
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import drives_device, is_of_xla
@@ -237,8 +237,11 @@ def names_device(event: Event) -> bool:
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
     kin = is_of_xla(event.name) and not event.name.startswith("torch_xla.")
-    named = (argument for argument in _given(event) if isinstance(argument, Text))
-    return kin or event.name in DEVICES or any(map(is_device, named))
+    return (
+        kin
+        or event.name in DEVICES
+        or (event.name in NAMING and any(isinstance(v, Text) and is_device(v) for v in _given(event)))
+    )
 
 
 def _given(call: LibraryCall) -> tuple[Value, ...]:
