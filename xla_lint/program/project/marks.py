@@ -19,10 +19,6 @@ DEVICE_PACKAGES = frozenset({"torch_xla", "torchacc"})
 TORCH_PACKAGES = frozenset({"torch", "transformers", "accelerate", "lightning", "pytorch_lightning"})
 """Packages whose import makes a module one that uses torch."""
 LIGHTNING = ("lightning", "pytorch_lightning")
-BACKEND_KEYWORDS = ("accelerator", "strategy")
-"""The arguments by which a trainer of Lightning is asked for a backend."""
-BACKEND_TEXTS = ("tpu", "xla")
-"""How the values of these arguments begin that ask for XLA."""
 REPLICA_FUNCTION = "_mp_fn"
 """The function that launchers of replicas look for in a script."""
 ACCELERATORS = ("accelerate", "accelerate.Accelerator", "accelerate.accelerator.Accelerator")

@@ -11,7 +11,7 @@ from astroid import nodes
 from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
@@ -163,15 +163,6 @@ class Index:
                     for place, value in constants_of(other):
                         self._given.setdefault((last_name(other.func), place), set()).add(value)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
-
-    def given_as(self, keywords: Collection[str]) -> Iterator[str]:
-        """The texts that calls give as arguments of these names."""
-        for calls in self._calls.values():
-            for call in calls:
-                for keyword in call.keywords:
-                    value = keyword.value
-                    if keyword.arg in keywords and isinstance(value, nodes.Const) and isinstance(value.value, str):
-                        yield value.value
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
