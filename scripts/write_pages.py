@@ -1,7 +1,8 @@
-"""Write docs/rules/ anew, one page a rule and the index by family, and docs/guides.md."""
+"""Write docs/rules/ anew, one page a rule and the index by family, docs/guides.md and docs/files.md."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "rules"
 GUIDES = ROOT / "docs" / "guides.md"
+FILES = ROOT / "docs" / "files.md"
+PACKAGE = ROOT / "xla_lint"
 ABOUT_GUIDES = (
     "Three guides have taught many people to train on XLA devices through SageMaker and Accelerate. Here is each thing "
     "that they tell people to do, with the rule that finds code which does not, or pylint's own message, or why no "
@@ -70,6 +73,27 @@ def guides_page() -> str:
     return "\n".join([*lines, ""])
 
 
+def files_page() -> str:
+    """Every file of the package but the rules, with the first line of its docstring."""
+    lines = [
+        "# Every file, and why it exists",
+        "",
+        (
+            "Written by `scripts/write_pages.py` from the first line of each file; do not edit. The rules have "
+            "[pages of their own](rules/README.md); [how it all hangs together](architecture.md)."
+        ),
+    ]
+    for folder in sorted({path.parent for path in PACKAGE.rglob("*.py")}):
+        own = folder.relative_to(ROOT).as_posix()
+        if "_fixtures" in folder.parts or own.startswith("xla_lint/rules/"):
+            continue
+        lines += ["", f"## `{own}/`", "", "| file | reason to exist |", "|---|---|"]
+        for path in sorted(folder.glob("*.py")):
+            about = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+            lines.append(f"| `{path.name}` | {about.replace('|', chr(92) + '|')} |")
+    return "\n".join([*lines, ""])
+
+
 def _points(head: str, points: Iterable[Point]) -> list[str]:
     rows = [f"| point | {head} | what finds it |", "|---|---|---|"]
     for point in points:
@@ -90,6 +114,7 @@ def main() -> None:
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     GUIDES.write_text(guides_page(), encoding="utf-8")
+    FILES.write_text(files_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,65 @@ def same_names(count: int) -> dict[str, str]:
     return {"train.py": "import torch_xla\n" + "".join(f"class C{n}:\n{methods}" for n in range(count))}
 
 
+HEAD = "import torch\nimport torch_xla\nmodel = torch.nn.Linear(3, 3).to('xla')\nx = torch.ones(3, device='xla')\n"
+
+
+def nested_loops(depth: int) -> dict[str, str]:
+    """Loops inside each other, each of which keeps its last two tensors."""
+    kept = "".join(f"a{n} = b{n} = None\n" for n in range(depth))
+    loops = "".join(
+        f"{'  ' * n}for i{n} in range(4):\n{'  ' * n}  b{n} = a{n}\n{'  ' * n}  a{n} = model(x)\n" for n in range(depth)
+    )
+    return {"train.py": f"{HEAD}{kept}{loops}{'  ' * depth}x = model(x)\n"}
+
+
+def nested_comprehensions(depth: int) -> dict[str, str]:
+    """Comprehensions inside each other's elements, over four items each."""
+    element = "x"
+    for n in range(depth):
+        element = f"[{element} for v{n} in ITEMS]"
+    return {"train.py": f"{HEAD}ITEMS = [1, 2, 3, 4]\ny = {element}\n"}
+
+
+def generators(depth: int) -> dict[str, str]:
+    """Generators each of which iterates the one before twice."""
+    again = "".join(
+        f"def g{n}():\n    for a in g{n - 1}():\n        yield a\n    for a in g{n - 1}():\n        yield a\n"
+        for n in range(1, depth)
+    )
+    return {"train.py": f"{HEAD}def g0():\n    yield x\n{again}for y in g{depth - 1}():\n    print(y)\n"}
+
+
+def nested_managers(depth: int) -> dict[str, str]:
+    """Context managers inside each other, each of which may yield at one of two places."""
+    manager = (
+        "import contextlib\n@contextlib.contextmanager\ndef scope(a, flag):\n"
+        "    if flag:\n        yield a\n    else:\n        yield None\n"
+    )
+    inside = "".join(f"{'  ' * n}  with scope(x, flag) as y{n}:\n" for n in range(depth))
+    return {
+        "train.py": f"{HEAD}{manager}def f(x, flag):\n{inside}{'  ' * depth}  print(model(x))\nf(x, len(__doc__))\n"
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "size"),
+    [
+        (nested_loops, 6),
+        (nested_comprehensions, 6),
+        (generators, 8),
+        (nested_managers, 8),
+    ],
+)
+def test_twice_the_depth_is_a_few_times_the_work(
+    program: Callable[[int], dict[str, str]], size: int, tmp_path: Path
+) -> None:
+    """Twice or three times each level would be 64 times and more."""
+    work(growth.many_functions(16), tmp_path / "warm")
+    single = work(program(size), tmp_path / "single")
+    assert work(program(2 * size), tmp_path / "double") / single < 8
+
+
 @pytest.mark.parametrize(
     ("program", "size", "most"),
     [

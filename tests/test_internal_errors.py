@@ -77,6 +77,17 @@ class TestContained:
         assert READ in symbols(found)
         assert [failure.line for failure in found.failures] == [6]
 
+    def test_what_held_where_it_failed_holds_no_more(self) -> None:
+        """An error in the branch of one replica would leave a rendezvous behind it to that replica alone."""
+        meeting = "import torch_xla.core.xla_model as xm\nxm.rendezvous('end')\n"
+        for branch in (
+            f"if xm.get_ordinal() == 0:\n    {FAILING}(3)\n",
+            f"if xm.get_ordinal() != 0:\n    pass\nelse:\n    {FAILING}(3)\n",
+        ):
+            found = checked("import torch_xla.core.xla_model as xm\n" + branch + meeting)
+            assert found.failures
+            assert "xla-rank-divergence" not in symbols(found)
+
     def test_a_function_without_a_caller(self) -> None:
         found = checked(STEP.format(call="pass") + f"def window():\n    for _ in range(3):\n        {FAILING}(3)\n")
         assert READ in symbols(found)

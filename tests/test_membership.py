@@ -11,17 +11,17 @@ import pytest
 
 from tests.doors import pylint
 from xla_lint.cli.main import main
+from xla_lint.program.backend.frameworks import LIGHTNING
 from xla_lint.program.interpreter import programs
 from xla_lint.program.project import project as projects
 from xla_lint.program.project import trees
 from xla_lint.program.project.cycles import gathered
 from xla_lint.program.project.file_summary import FileSummary
-from xla_lint.program.project.marks import LIGHTNING, XLA_MODULES, XLA_PACKAGES
 from xla_lint.program.project.membership import Membership
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, Scope
 from xla_lint.program.project.source import parse
-from xla_lint.program.project.statements import may_take_part, stated_by, stated_in
+from xla_lint.program.project.statements import MODULES, PACKAGES, may_take_part, stated_by, stated_in
 
 XLA, ACCELERATE = frozenset({Domain.XLA}), frozenset({Domain.ACCELERATE})
 NOTHING = frozenset[Domain]()
@@ -63,7 +63,7 @@ class TestStatements:
         assert may_take_part(case.source.encode(), Scope.AUTO) or not case.domains
 
 
-@pytest.mark.parametrize("name", [*sorted(XLA_PACKAGES), *(n for n in XLA_MODULES if n != "lightning.strategies.xla")])
+@pytest.mark.parametrize("name", [*sorted(PACKAGES), *(n for n in MODULES if n != "lightning.strategies.xla")])
 def test_every_package_is_found_by_each_way_of_looking(name: str) -> None:
     source = f"from {name} import something"
     assert may_take_part(source.encode(), Scope.AUTO)

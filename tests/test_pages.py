@@ -19,6 +19,15 @@ def test_committed_pages_are_up_to_date() -> None:
     assert not drifted, f"run 'tox run -e docs': {drifted} in docs/rules/ differ from the rules"
 
 
+def test_the_list_of_files_is_up_to_date() -> None:
+    assert write_pages.FILES.read_text(encoding="utf-8") == write_pages.files_page(), "run 'tox run -e docs'"
+
+
+def test_every_file_says_why_it_exists() -> None:
+    rows = [line for line in write_pages.files_page().splitlines() if line.startswith("| `")]
+    assert not [row for row in rows if row.endswith("|  |")]
+
+
 @EVERY_RULE
 def test_a_page_shows_every_part(rule: type[Rule]) -> None:
     text = page(rule)

@@ -7,7 +7,8 @@ from collections import Counter
 import astroid
 from astroid import nodes
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Barrier, Context, Event, LibraryCall
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.values import NONE, Instance, Location, Number, Origin, Tensor, Value
@@ -125,17 +126,14 @@ def test_a_program_needs_torch_xla_where_its_entry_does() -> None:
     assert (imported.needs_xla(module.body[1]), imported.is_script(module.body[1])) == (True, True)
 
 
+RELEASES = (Version(2, 4), Version(2, 5))
+
+
 def test_the_release_decides_how_things_are_spelled() -> None:
     assert program().barrier == "torch_xla.sync()"
     assert program(target=Version(2, 3)).barrier == "xm.mark_step()"
-    assert (torch_xla.world_size((2, 5)), torch_xla.ordinal((2, 5))) == ("xr.world_size()", "xr.global_ordinal()")
-    assert (torch_xla.world_size((2, 4)), torch_xla.ordinal((2, 4))) == ("xm.xrt_world_size()", "xm.get_ordinal()")
-
-
-def test_a_dotted_name_is_spelled_as_people_import_it() -> None:
-    assert torch_xla.spelled("torch_xla.core.xla_model.all_reduce") == "xm.all_reduce"
-    assert torch_xla.spelled("torch_xla.runtime.world_size") == "xr.world_size"
-    assert torch_xla.spelled("torch.distributed.all_reduce") == "torch.distributed.all_reduce"
+    spellings = [[program(target=target).spell(role) for role in (Role.COUNT, Role.RANK)] for target in RELEASES]
+    assert spellings == [["xm.xrt_world_size()", "xm.get_ordinal()"], ["xr.world_size()", "xr.global_ordinal()"]]
 
 
 def test_calls_in_other_branches_leave_out_the_own_one() -> None:
@@ -146,7 +144,7 @@ def test_calls_in_other_branches_leave_out_the_own_one() -> None:
 
 
 def test_a_name_stands_for_what_was_imported() -> None:
-    assert dotted_name(CALLS["xm.save"].func) in torch_xla.SAVES
+    assert dotted_name(CALLS["xm.save"].func) in names(Role.SAVE)
     assert dotted_name(CALLS["save"].func) is None
 
 

@@ -12,9 +12,7 @@ MOST_FUNCTION_LINES = 60
 MOST_BRANCHES = 15
 """Tests, loops, cases and handlers of a function."""
 BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
-LONG_FILES = {
-    "program/machine/machine.py": "to be split: the contract, and where the machine stands",
-}
+LONG_FILES: dict[str, str] = {}
 """Files that are longer, and why. An entry that is no longer needed must go."""
 LONG_FUNCTIONS: dict[str, str] = {}
 """Functions that are longer, or branch more, and why. The same holds for these."""

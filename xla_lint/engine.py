@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.backend.backend import Backend
+    from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.project import Project
     from xla_lint.program.queries import Program
     from xla_lint.rules.base import Rule
@@ -50,6 +52,8 @@ class Examined:
     """What it turned out to take part in: the rules of these were applied; every rule where XLA is among them."""
     errors: list[InternalError]
     """The errors inside the engine that ended the analysis of one function."""
+    given_up: list[GivenUp]
+    """The places of the module from which a program was not followed further."""
 
 
 def check_module(
@@ -78,15 +82,17 @@ def examine(
     """
     membership = membership_of(module, project, settings)
     if not (membership.domains or membership.may_be_xla):
-        return Examined([], frozenset(), [])
+        return Examined([], frozenset(), [], [])
     target = settings.target or target_version(project.root)
     chosen = None if symbols is None else frozenset(symbols)
     judge = Judge(lambda program, domains: verdict_on(program, domains, chosen), chosen)
     findings: list[Finding] = []
     errors: list[InternalError] = []
+    given_up: list[GivenUp] = []
     domains = membership.own
     for part in analyse(module, project, target, membership, judge, everything=settings.scope is Scope.ALL):
         errors += [*part.run.errors, *part.run.verdict.errors]
+        given_up += (place for place in part.run.given_up if place.node.root() is part.module)
         found = membership.own | part.through
         domains |= found
         own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
@@ -96,7 +102,7 @@ def examine(
         findings += own
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
-    return Examined([unique[place] for place in sorted(unique)], domains, errors)
+    return Examined([unique[place] for place in sorted(unique)], domains, errors, given_up)
 
 
 def membership_of(module: nodes.Module, project: Project, settings: Settings) -> Membership:
@@ -109,6 +115,11 @@ def membership_of(module: nodes.Module, project: Project, settings: Settings) ->
 def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
     """Whether a rule is for modules that take part in these."""
     return Domain.XLA in domains or rule.domain in domains
+
+
+def concerns(rule: type[Rule], backend: Backend) -> bool:
+    """Whether a rule is for the programs of a backend: it holds in their mode, and speaks of what there is."""
+    return backend.mode in rule.modes and backend.has(*rule.needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +136,7 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if applies(kind, domains) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, domains) and concerns(kind, program.backend) and (symbols is None or kind.symbol in symbols)
     }
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []

@@ -43,6 +43,8 @@ class Checked:
     failures: list[Failure]
     domains: frozenset[Domain]
     """What the module takes part in, so that the rules of these were applied."""
+    limits: list[Failure]
+    """Where the analysis reached one of its bounds, which is no error."""
 
 
 def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
@@ -51,9 +53,10 @@ def check(module: nodes.Module, project: Project, settings: Settings) -> Checked
         with room_to_recurse(), collector_paused():
             found = engine.examine(module, project, settings)
     except Exception as error:  # noqa: BLE001 - told to the user
-        found = engine.Examined([], frozenset(), [InternalError(error, module)])
-    failures = list(dict.fromkeys(failure(fault, module) for fault in found.errors))
-    return Checked(found.findings, failures, found.domains)
+        found = engine.Examined([], frozenset(), [InternalError(error, module)], [])
+    failures = (failure(fault, module) for fault in found.errors)
+    limits = (Failure(None, place.node.fromlineno, place.limit.value) for place in found.given_up)
+    return Checked(found.findings, list(dict.fromkeys(failures)), found.domains, list(dict.fromkeys(limits)))
 
 
 def failure(fault: InternalError, module: nodes.Module) -> Failure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ from xla_lint.failures import check
 from xla_lint.pages import address
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Scope, Version
+from xla_lint.program.syntax.index import forget_index
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Confidence, Severity
 
@@ -73,6 +76,15 @@ def check_options(linter: PyLinter) -> None:
         sys.exit(WRONG_USAGE)
 
 
+@functools.cache
+def spare_collector() -> None:
+    """Let collections of garbage pass by what is loaded, once in a process: none of it is ever garbage.
+
+    pylint keeps the trees of all modules, so that there are many collections, and each looks at everything.
+    """
+    gc.freeze()
+
+
 class XlaChecker(BaseChecker):
     """What stalls a PyTorch/XLA program."""
 
@@ -104,10 +116,14 @@ class XlaChecker(BaseChecker):
     def open(self) -> None:
         """Forget the projects of an earlier run: their files may have changed."""
         Project.forget()
+        spare_collector()
 
     def visit_module(self, node: nodes.Module) -> None:
         """Check a module as a whole; pylint itself leaves out what is disabled."""
-        checked = check(node, Project.around(node.file), settings(self.linter.config))
+        project = Project.around(node.file)
+        checked = check(node, project, settings(self.linter.config))
+        if not project.shares(node):
+            forget_index(node)
         for failure in checked.failures:
             path = failure.path or node.file
             place = f"{path}:{failure.line}" if failure.line else path

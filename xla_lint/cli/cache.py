@@ -19,17 +19,15 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import astroid
-import platformdirs
 import pylint
 
 from xla_lint import __version__
-from xla_lint.cli.results import Basis, Extent, Located, Outcome
+from xla_lint.cli.results import Basis, Extent, Located, Outcome, Problem
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
 from xla_lint.program.project.source import module_name
 
@@ -161,6 +159,8 @@ class Store:
 
 def default_folder() -> Path:
     """Where caches of the user lie on this platform."""
+    import platformdirs  # noqa: PLC0415 - not every run keeps results
+
     return platformdirs.user_cache_path("xla-lint", appauthor=False)
 
 
@@ -193,6 +193,7 @@ def _packed(outcome: Outcome) -> dict[str, Any]:
         "only": outcome.only,
         "trains": outcome.trains,
         "findings": [dataclasses.asdict(finding) for finding in outcome.findings],
+        "limits": [dataclasses.asdict(limit) for limit in outcome.limits],
     }
 
 
@@ -200,12 +201,16 @@ def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
     findings = [
         Located(**{**finding, "path": path, "place": Extent(**finding["place"])}) for finding in packed["findings"]
     ]
-    return Outcome(path, findings, outside=packed["outside"], only=packed["only"], trains=packed["trains"])
+    limits = [Problem(**{**limit, "path": path}) for limit in packed["limits"]]
+    kept = {name: packed[name] for name in ("outside", "only", "trains")}
+    return Outcome(path, findings, limits=limits, **kept)
 
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file so that no one sees a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    import tempfile  # noqa: PLC0415 - few runs have something new to keep
+
     descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         os.close(descriptor)

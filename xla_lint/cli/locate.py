@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.cli.results import Extent, Located
 from xla_lint.pages import SEVERITIES
+from xla_lint.program.syntax.spelling import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,11 +14,6 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.rules.base import Finding
-
-
-def line_of(node: nodes.NodeNG) -> int:
-    """The line on which pylint reports a node: for a function or a class, that of its name."""
-    return int((node.position.lineno if node.position else node.fromlineno) or 1)
 
 
 def place_of(node: nodes.NodeNG, lines: Sequence[str]) -> Extent:

@@ -112,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "-j", "--jobs", type=_natural, default=0, metavar="N", help="use N processes at most (default: one a processor)"
     )
+    check.add_argument(
+        "-v", "--verbose", action="store_true", help="also tell where a program was not followed further, and why"
+    )
     check.add_argument("--no-cache", action="store_true", help="neither use nor keep results of earlier runs")
     check.add_argument("--cache-dir", type=Path, metavar="PATH", help="where results are kept")
     check.add_argument("--stdin-filename", metavar="PATH", help="the name of the file that standard input holds")

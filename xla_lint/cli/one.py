@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.cli.config import Choice
+    from xla_lint.failures import Failure
     from xla_lint.program.project.project import Project
     from xla_lint.rules.base import Finding
 
@@ -40,10 +41,8 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
     except SourceError as error:
         outcome.problems.append(Problem(path, str(error), error.line))
     else:
-        for failure in checked.failures:
-            problem = Problem(failure.path or path, failure.message, failure.line)
-            here = notebook if failure.path is None else None
-            outcome.problems.append(problem if here is None else here.told_in_cell(problem))
+        outcome.problems += (_told(failure, path, notebook) for failure in checked.failures)
+        outcome.limits += (_told(limit, path, notebook) for limit in checked.limits)
         lines = text.split("\n")
         placed = (located(finding, path, lines) for finding in reported)
         outcome.findings += placed if notebook is None else map(notebook.in_cell, placed)
@@ -51,6 +50,11 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
         outcome.only = "" if Domain.XLA in checked.domains else ", ".join(sorted(NAMES[d] for d in checked.domains))
         outcome.trains = Domain.XLA not in checked.domains and holds_training(text.encode())
     return outcome
+
+
+def _told(failure: Failure, path: str, notebook: Notebook | None) -> Problem:
+    problem = Problem(failure.path or path, failure.message, failure.line)
+    return problem if notebook is None or failure.path is not None else notebook.told_in_cell(problem)
 
 
 def _reported(findings: list[Finding], module: nodes.Module, text: str, choice: Choice) -> list[Finding]:

@@ -12,9 +12,9 @@ from pylint.reporters import CollectingReporter
 from pylint.utils import FileState
 
 import xla_lint
-from xla_lint.cli.locate import line_of
 from xla_lint.program.project.source import SourceError
 from xla_lint.program.syntax.depth import room_to_recurse
+from xla_lint.program.syntax.spelling import line_of
 from xla_lint.rules import all_rules
 
 if TYPE_CHECKING:

@@ -76,6 +76,8 @@ class Outcome:
     path: str
     findings: list[Located] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    limits: list[Problem] = field(default_factory=list)
+    """Where the analysis reached one of its bounds, which is no problem of the file's."""
     outside: bool = False
     """Whether no rule is for it: it belongs to no XLA program, nor to one of another kind."""
     only: str = ""
@@ -96,6 +98,7 @@ class Results:
 
     findings: list[Located] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    limits: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What the user should know though nothing is wrong, a line each."""
     checked: int = 0
@@ -111,6 +114,7 @@ class Results:
         """Add what the check of a file gave."""
         self.findings += outcome.findings
         self.problems += (problem for problem in outcome.problems if problem not in self.problems)
+        self.limits += (limit for limit in outcome.limits if limit not in self.limits)
         self.checked += outcome.read and not outcome.skipped
         self.outside += outcome.outside
         if outcome.only:

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import Event
 from xla_lint.program.queries import Domain
 
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.backend.backend import Role
     from xla_lint.program.queries import Program
 
 
@@ -92,6 +94,10 @@ class Rule(ABC):
     """The kinds of event that `check` is called with."""
     costs: ClassVar[tuple[Counter, ...]] = ()
     """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
+    needs: ClassVar[tuple[Role, ...]] = ()
+    """What a backend must have for the rule to concern its programs: a rule about barriers needs barriers."""
+    modes: ClassVar[frozenset[Mode]] = frozenset({Mode.LAZY})
+    """The modes of a backend in which what the rule says holds; what was measured in one is not claimed of others."""
     domain: ClassVar[Domain] = Domain.XLA
     """The kind of programs that the rule checks besides XLA programs."""
 

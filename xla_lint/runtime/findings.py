@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint import failures
-from xla_lint.cli.locate import line_of
 from xla_lint.engine import Settings
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, decode, parse, read
+from xla_lint.program.syntax.spelling import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -75,5 +75,7 @@ XLA_LAUNCHER = "pytorchxla"
 """The key of SageMaker's `distribution` that starts the replicas of torch_xla."""
 SPAWNERS = ("xla_spawn.py", "torch_xla.distributed.xla_spawn", "xla_spawn")
 """Scripts that start the script after them in replicas on XLA."""
+SPAWN_MARKS = (b"xla_spawn",)
+"""What a source holds that names one of them."""
 MENTIONS = (b"xla", b"XLA", b"tpu", b"TPU", b"PJRT_DEVICE", b"NEURON_", b"notebook_launcher", b"neuron")
 """A file whose bytes hold none of these asks for nothing."""

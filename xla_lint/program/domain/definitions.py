@@ -82,6 +82,8 @@ class Class(Value):
     members: dict[str, Value]
     fields: list[str] | None = None
     """The fields of a dataclass or a named tuple, in order."""
+    order: list[Value] | None = None
+    """Itself and its bases, in the order in which Python looks for a member, once that was asked (`lineage`)."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xla_lint.knowledge.api import Life
     from xla_lint.program.domain.loaders import Loader, Logger
     from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.touches import Touch
     from xla_lint.program.domain.values import Instance, Location, Number, Tensor, Value
 
 
@@ -32,7 +33,7 @@ class Condition(enum.Enum):
     SETTING = "something that the source does not decide"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class CallSite:
     """One call on the way to an event: the called function's name and the line of the call."""
 
@@ -44,8 +45,7 @@ class CallSite:
     """The call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(NamedTuple):
     """A guard that holds, and how many loops were around the test that set it."""
 
     condition: Condition
@@ -75,6 +75,15 @@ class Context:
     """The module in which the event happens."""
     left: frozenset[Loop] = frozenset()
     """The loops that the path ends: what happens on it happens once, not in every turn."""
+
+    def leaving(self, loops: frozenset[Loop]) -> Context:
+        """The same place on a path that ends these loops too."""
+        left = self.left | loops
+        if len(left) == len(self.left):
+            return self
+        return Context(
+            self.loops, self.path_condition, self.stack, self.closure, self.callback, self.replicated, self.module, left
+        )
 
     @property
     def step(self) -> Loop | None:
@@ -351,7 +360,7 @@ class SplitPrepare(Event):
 class Launch(Event):
     """Replicas are started, more than one."""
 
-    touched: frozenset[tuple[nodes.NodeNG, str]]
+    touched: frozenset[Touch]
     """What has initialised the XLA runtime before, on every path: each call and its dotted name."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from xla_lint.program.domain.fields import Role
@@ -59,7 +60,7 @@ class Heap:
         """Whether a tensor was stored since `mark`."""
         return any(
             isinstance(value := _get(owner, key), Value) and any(True for _ in tensors_in(value, 2))
-            for owner, key, _, _ in self._journal[mark:]
+            for owner, key, _, _ in islice(self._journal, mark, None)
         )
 
     def mark(self) -> int:
@@ -68,6 +69,8 @@ class Heap:
 
     def take_back(self, mark: int) -> Changes:
         """Undo everything since `mark`, and return what had been set, what was set first before the rest."""
+        if len(self._journal) == mark:
+            return {}
         undone: Changes = {}
         while len(self._journal) > mark:
             owner, key, old, self.version = self._journal.pop()
@@ -78,6 +81,8 @@ class Heap:
 
     def merge(self, *paths: Changes, ranked: bool = False) -> None:
         """Set what the paths had set, joined where they differ; `ranked`: see `State.meet`."""
+        if not any(paths):
+            return
         for where in {where: None for path in paths for where in path}:
             owner, key, _ = next(path[where] for path in paths if where in path)
             now = _get(owner, key)
@@ -86,7 +91,8 @@ class Heap:
 
     def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
         """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""
-        return [(owner, key, None if old is _ABSENT else old) for owner, key, old, _ in self._journal[mark:]]
+        changes = islice(self._journal, mark, None)
+        return [(owner, key, None if old is _ABSENT else old) for owner, key, old, _ in changes]
 
 
 def _alike(old: Any, new: Any) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function, Member
 from xla_lint.program.domain.join import choose, join_all, may_alias
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
     NO_TENSOR,
     UNKNOWN,
+    Choice,
     Instance,
     Location,
     Move,
@@ -33,7 +37,7 @@ PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", 
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
 SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
-OPTIMIZERS = ("torch.optim.", "torch_xla.amp.syncfree.")
+OPTIMIZERS = ("torch.optim.", *names(Role.OPTIMIZERS))
 SCHEDULES = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
 MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
@@ -48,9 +52,14 @@ class Super(Value):
         self.receiver = receiver
 
 
+_all_of_function = attrgetter(*(part.name for part in fields(Function)))
+
+
 def bound_to(function: Function, receiver: Value) -> Function:
     """A function as a method of its receiver."""
-    return replace(function, receiver=receiver)
+    bound = Function(*_all_of_function(function))
+    bound.receiver = receiver
+    return bound
 
 
 def model_on_device(value: Tensor) -> Instance:
@@ -61,7 +70,9 @@ def model_on_device(value: Tensor) -> Instance:
 
 def is_undecided(value: Value) -> bool:
     """Whether a value may be a model or a tensor: something unknown that was moved to the device."""
-    return any(isinstance(option, Tensor) and option.undecided for option in options(value))
+    if isinstance(value, Choice):
+        return any(map(is_undecided, value.options))
+    return isinstance(value, Tensor) and value.undecided
 
 
 def resolved(value: Value, use: Use | None) -> Value:
@@ -80,10 +91,12 @@ def _resolved(value: Tensor, use: Use | None) -> Value:
 
 def lineage(cls: Class) -> list[Value]:
     """A class and its bases, in the order in which Python looks for a member."""
-    order: list[Value] = [cls]
-    for base in cls.bases:
-        order += lineage(base) if isinstance(base, Class) else [base]
-    return list(reversed(dict.fromkeys(reversed(order))))
+    if cls.order is None:
+        order: list[Value] = [cls]
+        for base in cls.bases:
+            order += lineage(base) if isinstance(base, Class) else [base]
+        cls.order = list(reversed(dict.fromkeys(reversed(order))))
+    return cls.order
 
 
 def library_base(cls: Class) -> str:
@@ -164,10 +177,13 @@ def loaders_of(value: Value) -> list[Loader]:
 
 def differs_between_replicas(value: Value | None) -> bool:
     """Whether a value holds a number that is another one on each replica, so that it may split the data itself."""
-    return value is not None and any(
-        Trait.RANK in part.traits if isinstance(part, Number) else isinstance(part, Text) and part.ranked
-        for part in walk(value, EVERYTHING, DEPTH - 1)
-    )
+    if value is None:
+        return False
+    parts = walk(value, EVERYTHING, DEPTH - 1) if type(value) in EVERYTHING else (value,)
+    for part in parts:
+        if Trait.RANK in part.traits if isinstance(part, Number) else isinstance(part, Text) and part.ranked:
+            return True
+    return False
 
 
 def is_optimizer(value: Value) -> TypeGuard[Instance]:

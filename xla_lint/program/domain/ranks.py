@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from xla_lint.program.backend import BACKENDS
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Number, Text, Trait, Value
 
 RANK = Number(traits=frozenset({Trait.RANK}))
 """A number that differs between replicas."""
 ENVIRONMENT = "os.environ"
-VARIABLES = frozenset({"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "PJRT_LOCAL_PROCESS_RANK"})
-"""The environment variables in which torchrun and torch_xla tell a process its rank (torch 2.9.1, torch_xla 2.9.0)."""
+VARIABLES = frozenset({"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK"}).union(
+    *(backend.rank_variables for backend in BACKENDS)
+)
+"""The environment variables in which torchrun (torch 2.9.1) and the backends tell a process its rank."""
 
 
 def environment_value(key: Value) -> Value:

@@ -81,8 +81,8 @@ class State:
     work: bool = False
     """Something was recorded since the last barrier."""
     gradients: Gradients = NO_GRADIENTS
-    touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
-    """What has initialised the XLA runtime in this process: each call and its dotted name."""
+    touched: int = 0
+    """What has initialised the XLA runtime in this process: the bits of these calls (`Touches`)."""
     device: Device | None = None
     """Where a `with` statement puts the tensors that are made inside."""
 

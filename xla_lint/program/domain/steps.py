@@ -89,8 +89,9 @@ def is_unrolled(loop: Loop, evidence: dict[Loop, Evidence]) -> bool:
         return False
     if loop.over_models:
         return True
-    ends_the_step = (around.own_cut or around.wrapped) and not any(beside.is_cut for beside in around.children)
-    return loop.short and (ends_the_step or evidence[around].unrolled)
+    if not loop.short or evidence[around].unrolled:
+        return loop.short
+    return (around.own_cut or around.wrapped) and not any(beside.is_cut for beside in around.children)
 
 
 def weigh(loop: Loop, evidence: dict[Loop, Evidence]) -> None:

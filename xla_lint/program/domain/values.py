@@ -95,10 +95,6 @@ NONE = _Nothing()
 """Python's None."""
 
 
-DEVICE_TYPES = {Location.DEVICE: "xla", Location.HOST: "cpu"}
-"""The type of a `torch.device` there."""
-
-
 class Trait(enum.Enum):
     """What is known of a number that decides something."""
 

@@ -96,7 +96,24 @@ def tensors_in(value: Value, depth: int = DEPTH) -> Iterable[Tensor]:
     """The tensors that a value holds, through containers and plain objects."""
     if type(value) is Tensor:
         return (value,)
-    return found_in(value, Tensor, OBJECTS, depth) if type(value) in OBJECTS else ()
+    if type(value) not in OBJECTS:
+        return ()
+    found: list[Tensor] = []
+    _gather(value, depth, found)
+    return found
+
+
+def _gather(value: Value, depth: int, found: list[Tensor]) -> None:
+    """Add the tensors that something which may hold them does hold."""
+    if type(value) is not Choice:
+        if depth == 0:
+            return
+        depth -= 1
+    for part in OBJECTS[type(value)](value):
+        if isinstance(part, Tensor):
+            found.append(part)
+        elif type(part) in OBJECTS:
+            _gather(part, depth, found)
 
 
 def changed(value: Value, change: Callable[[Value], Value], into: Inside = DATA, depth: int = DEEPEST) -> Value:

@@ -1,4 +1,4 @@
-"""Where a module uses names and arguments that not every release of torch_xla has."""
+"""Where a module uses names and arguments that not every release of a backend has."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge import api
+from xla_lint.program.backend import OWN_PACKAGES
 from xla_lint.program.domain.events import ApiUse, Context, UsedApi
 from xla_lint.program.syntax.imports import dotted_name, imports_of
 from xla_lint.program.syntax.index import index_of, root_name
@@ -24,10 +25,10 @@ Branches = tuple[tuple[nodes.NodeNG, bool], ...]
 
 
 def api_uses(code: ReachableCode) -> Iterator[Event]:
-    """The uses of torch_xla's names, a statement or an expression each, without those that a guard answers for."""
+    """The uses of the backends' names, a statement or an expression each, without those that a guard answers for."""
     mentioned: dict[str, list[Branches]] = defaultdict(list)
     provided: set[str] = set()
-    names = index_of(code.module).names_for("torch_xla")
+    names = frozenset[str]().union(*map(index_of(code.module).names_for, OWN_PACKAGES))
     spots = [spot for spot in code.spots if concerns(spot.node, names)]
     for spot in spots:
         for dotted in _mentions(spot.node):
@@ -105,7 +106,7 @@ def gives(call: nodes.Call, argument: Argument) -> bool:
 def _mentions(node: nodes.NodeNG) -> Iterator[str]:
     if isinstance(node, (nodes.Attribute, nodes.Name)):
         dotted = dotted_name(node)
-        if dotted is not None and dotted.startswith("torch_xla"):
+        if dotted is not None and dotted.startswith(OWN_PACKAGES):
             yield dotted
         if isinstance(node, nodes.Name):
             yield from (name for _, name in imports_of(node)[1:])

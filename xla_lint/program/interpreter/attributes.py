@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
+from xla_lint.program.backend import DEVICE_TYPES
 from xla_lint.program.domain.definitions import Class, Function, Member, Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loaders import Loader
@@ -18,7 +19,6 @@ from xla_lint.program.domain.objects import (
     member_of,
 )
 from xla_lint.program.domain.values import (
-    DEVICE_TYPES,
     FACT,
     NONE,
     NUMBER,
@@ -40,6 +40,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.interpreter.names import resolve_use
+from xla_lint.program.library.devices import type_of
 from xla_lint.program.library.dispatch import attribute_of
 from xla_lint.program.library.optimizers import gradient_of
 from xla_lint.program.machine.arguments import Arguments
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
+TYPE_TEST = "is_"
+"""How the attributes of tensors begin that tell the type of their device: `is_cuda`."""
+TYPE_TESTS = frozenset(TYPE_TEST + device for device in (*DEVICE_TYPES, "cuda"))
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 
 
@@ -83,9 +87,9 @@ def class_attribute(_: Machine, value: Class, name: str, __: nodes.NodeNG) -> Va
 
 
 @attributes_of(Device)
-def device_attribute(_: Machine, value: Device, name: str, __: nodes.NodeNG) -> Value:
+def device_attribute(machine: Machine, value: Device, name: str, __: nodes.NodeNG) -> Value:
     """The type of a device, or its index."""
-    return Text(DEVICE_TYPES.get(value.place), fact=True) if name == "type" else NUMBER
+    return Text(type_of(machine, value.place), fact=True) if name == "type" else NUMBER
 
 
 @attributes_of(Loader)
@@ -155,8 +159,8 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: nodes.Nod
         return Sequence(None, SHAPE, True)
     if name == "device":
         return Device(value.place, value.certain)
-    if name in ("is_cuda", "is_xla") and value.place is Location.DEVICE:
-        return Number(name == "is_xla", traits=FACT)
+    if name in TYPE_TESTS and value.place is Location.DEVICE:
+        return Number(name == TYPE_TEST + (type_of(machine, value.place) or ""), traits=FACT)
     if name in METADATA_ATTRIBUTES:
         return SHAPE
     if name == "grad":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
 from xla_lint.program.domain.events import Condition, HostChoice
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
-from xla_lint.program.domain.state import Exits, meet_all
+from xla_lint.program.domain.state import meet_all
 from xla_lint.program.domain.values import NO_TENSOR
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
@@ -18,6 +17,7 @@ from xla_lint.program.machine.meanings import expression, statement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from xla_lint.program.domain.events import Context
     from xla_lint.program.domain.heap import Changes
     from xla_lint.program.domain.state import State
     from xla_lint.program.domain.values import Value
@@ -63,11 +63,11 @@ def fills(node: nodes.If) -> bool:
     test = node.test
     if not (isinstance(test, nodes.Compare) and [op for op, _ in test.ops] == ["not in"]):
         return False
+    targets = [target for statement in node.body if isinstance(statement, nodes.Assign) for target in statement.targets]
+    if not any(isinstance(target, nodes.Subscript) for target in targets):
+        return False
     slot = f"{test.ops[0][1].as_string()}[{test.left.as_string()}]"
-    return any(
-        isinstance(statement, nodes.Assign) and any(target.as_string() == slot for target in statement.targets)
-        for statement in node.body
-    )
+    return any(target.as_string() == slot for target in targets)
 
 
 def branch(
@@ -89,14 +89,15 @@ def branch(
     ):
         if truth.known is (not when):
             continue
-        machine.at.state = before.fork()
+        last = when is False or truth.known is True
+        machine.at.state = before if last and not random else before.fork()
         machine.assume(conditions)
         narrow(machine, told)
         departures, events = count_departures(machine), len(machine.events)
         run()
-        dead |= machine.at.state is None
-        ended |= machine.at.state is None and count_departures(machine) == departures
         if machine.at.state is None:
+            dead = True
+            ended |= count_departures(machine) == departures
             leave(machine, departures, events)
         ends.append(machine.at.state)
         heaps.append(machine.heap.take_back(mark))
@@ -114,7 +115,9 @@ def branch(
 def count_departures(machine: Machine) -> tuple[int, int, int]:
     """How many paths returned, broke and continued so far; one that raises ends the program instead."""
     frame = machine.at.frame
-    exits = frame.exits[-1] if frame.exits else Exits()
+    if not frame.exits:
+        return len(frame.returns), 0, 0
+    exits = frame.exits[-1]
     return len(frame.returns), len(exits.breaks), len(exits.continues)
 
 
@@ -126,10 +129,12 @@ def leave(machine: Machine, departures: tuple[int, int, int], events: int) -> No
         return
     first = 0 if raised else len(machine.at.loops) - 1 if broke else machine.at.frame.depth
     left = frozenset(machine.at.loops[first:])
-    machine.events[events:] = [
-        replace(event, context=replace(event.context, left=event.context.left | left))
-        for event in machine.events[events:]
-    ]
+    leaving: dict[Context, Context] = {}
+    for event in machine.events[events:] if left else ():
+        context = leaving.get(event.context)
+        if context is None:
+            context = leaving[event.context] = event.context.leaving(left)
+        event.context = context
 
 
 @statement(nodes.Assert)

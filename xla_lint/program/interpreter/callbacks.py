@@ -8,7 +8,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import RankIndex
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, differs_between_replicas, member_of
-from xla_lint.program.domain.values import Instance, options
+from xla_lint.program.domain.values import NONE, UNKNOWN, Device, Instance, Name, Tensor, options
 from xla_lint.program.interpreter.functions import bind_parameters
 from xla_lint.program.machine.arguments import Arguments
 
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
+PLAIN = frozenset({Name, Tensor, Device, type(UNKNOWN), type(NONE)})
+"""What neither is a function or an object nor differs between replicas."""
+
+
 def hand_over(machine: Machine, arguments: Arguments) -> None:
     """Functions given to code that cannot be seen are called by it, again and again.
 
     Such code, given a rank, may take this replica's part of the data.
     """
-    values = arguments.values()
+    values = [value for value in arguments.values() if type(value) not in PLAIN]
     if any(map(differs_between_replicas, values)):
         machine.emit(RankIndex(arguments.node, machine.context))
     for value in values:

@@ -125,8 +125,10 @@ def stated(machine: Machine, call: nodes.Call, argument: nodes.NodeNG, slot: int
     Where all calls give the same, it is a setting.
     """
     value = machine.evaluate(argument)
+    if type(argument) is not nodes.Const:
+        return value
     index = machine.at.frame.index
-    if index is None or not isinstance(argument, nodes.Const) or not index.told_apart(call, slot):
+    if index is None or not index.told_apart(call, slot):
         return value
     return replace(value, fact=True) if isinstance(value, Text) else Number(argument.value, traits=FACT)
 

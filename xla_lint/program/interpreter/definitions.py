@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function, Method
 from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH, is_dispatcher
 from xla_lint.program.domain.ranks import limits_to_one
@@ -98,8 +100,7 @@ def suspend(machine: Machine) -> None:
 MARKS = {
     "torch.no_grad": "no_grad",
     "torch.inference_mode": "no_grad",
-    "torch_xla.compile": "compiled",
-    "torch_xla.experimental.compile": "compiled",
+    **dict.fromkeys(names(Role.COMPILE), "compiled"),
     "contextlib.contextmanager": "manager",
     "contextlib.asynccontextmanager": "manager",
     "builtins.property": "getter",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
@@ -18,6 +20,7 @@ from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
+from xla_lint.program.project.statements import REPLICA_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +30,8 @@ if TYPE_CHECKING:
     from xla_lint.program.interpreter.interpreter import Interpreter
     from xla_lint.program.syntax.uses import Use
 
-ENTRY = "_mp_fn"
-"""The function that launchers of replicas look for in a script."""
+DEVICE_LOADERS = frozenset(name.rpartition(".")[2] for name in names(Role.LOADER))
+"""The classes, by last name, of the loaders that an annotation says to be on the device."""
 
 
 class EntryPoints:
@@ -41,7 +44,7 @@ class EntryPoints:
         self.reached_statements = statements
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
-        self.touched: frozenset[tuple[nodes.NodeNG, str]] = frozenset()
+        self.touched = 0
         """What initialises the runtime as the module is imported."""
         self.device = machine.default_device
 
@@ -164,7 +167,7 @@ class EntryPoints:
         if form is not None:
             at.loops = (machine.loop_table.loop(function.node, function.name, at, form),)
         at.in_forward = form is Form.FORWARD
-        at.replicated = function.name == ENTRY and function.owner is None
+        at.replicated = function.name in REPLICA_FUNCTIONS and function.owner is None
         if at.replicated and function.node.args.args:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1
@@ -240,7 +243,7 @@ def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, 
         return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
     if last == "DataLoader":
         return Loader(None, UNKNOWN)
-    if last == "MpDeviceLoader":
+    if last in DEVICE_LOADERS:
         return Loader(None, Tensor(Location.DEVICE, unstructured=True, certain=False), wrapped=True)
     if last.startswith("PreTrainedTokenizer"):
         return Instance(None, "transformers.PreTrainedTokenizer", certain=False)

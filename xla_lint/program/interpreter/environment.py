@@ -1,4 +1,4 @@
-"""Where a module sets environment variables, and whether torch_xla has been imported by then."""
+"""Where a module sets environment variables, and whether a backend has been imported by then."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.backend import package_of
 from xla_lint.program.domain.events import Context, EnvironmentSet
 from xla_lint.program.syntax.imports import assigned_value, bindings_of, dotted_name
 from xla_lint.program.syntax.index import index_of, root_name
@@ -24,7 +25,7 @@ Setting = tuple[nodes.NodeNG, nodes.NodeNG]
 
 def environment_sets(code: ReachableCode) -> Iterator[Event]:
     """Every place that sets an environment variable whose name the source states."""
-    imported = [spot for spot in code.spots if imports_xla(spot.node)]
+    imported = [spot for spot in code.spots if imports_backend(spot.node)]
     called: dict[str, Spot] = {}
     for spot in code.spots:
         if isinstance(spot.node, nodes.Call) and isinstance(spot.node.func, nodes.Name):
@@ -128,7 +129,7 @@ def display_of(node: nodes.NodeNG) -> nodes.NodeNG:
 
 
 def is_late(spot: Spot, imported: list[Spot], called: dict[str, Spot]) -> bool:
-    """Whether torch_xla is imported before a place runs.
+    """Whether a backend is imported before a place runs.
 
     A function of the module runs where the module's top level first calls it, else after all imports of the module.
     """
@@ -152,11 +153,11 @@ def entries(node: nodes.Dict) -> Iterator[Setting]:
             yield key, value
 
 
-def imports_xla(node: nodes.NodeNG) -> bool:
-    """True for an import of torch_xla or of a part of it."""
+def imports_backend(node: nodes.NodeNG) -> bool:
+    """True for an import of a backend or of a part of it."""
     if isinstance(node, nodes.ImportFrom):
-        return not node.level and (node.modname or "").partition(".")[0] == "torch_xla"
-    return isinstance(node, nodes.Import) and any(name.partition(".")[0] == "torch_xla" for name, _ in node.names)
+        return not node.level and package_of(node.modname or "") is not None
+    return isinstance(node, nodes.Import) and any(package_of(name) is not None for name, _ in node.names)
 
 
 def line_of(node: nodes.NodeNG) -> int:

@@ -26,13 +26,11 @@ MODULE_METHODS = MODEL_METHODS | {"forward", "to", "zero_grad", "apply", "genera
 @expression(nodes.Const)
 def constant(machine: Machine, node: nodes.Const) -> Value:
     value = node.value
-    if value is None:
-        return NONE
     if isinstance(value, str):
         return Text(value)
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (int, float)):
         return Number(value)
-    return UNKNOWN
+    return NONE if value is None else UNKNOWN
 
 
 @expression(nodes.Name)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import ASSUMED
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.events import CallSite, Condition
 from xla_lint.program.domain.join import join_all, per_replica
@@ -67,10 +69,10 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     errors, begun = len(machine.errors), machine.here.epochs
     opaque = [loop.opaque for loop in machine.loops[-1:]]
     if function.compiled:
-        machine.barrier(node, "torch_xla.compile", silent=True)
+        machine.barrier(node, compiler_of(machine), silent=True)
     result, _ = machine.activate(function, bound, site(machine, function, node))
     if function.compiled:
-        machine.barrier(node, "torch_xla.compile", silent=True)
+        machine.barrier(node, compiler_of(machine), silent=True)
     if len(machine.errors) > errors:
         memo.effectful.add(function.node)
         return result
@@ -81,6 +83,11 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     if key is not None and version == heap.version and not heap.kept_tensors(mark):
         memo.remember(key, result, begun, machine.here.among({}), machine.operations - operations)
     return result
+
+
+def compiler_of(machine: Machine) -> str:
+    """How the program's backend calls what compiles functions."""
+    return next(iter((machine.backend or ASSUMED).names(Role.COMPILE)), "torch.compile")
 
 
 def is_exhausted(machine: Machine, function: Function) -> bool:
@@ -204,9 +211,10 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
         bound[spec.kwarg] = Mapping(
             {**kept, **keywords}, rest if rest is not None else (UNKNOWN if arguments.unpacked else None)
         )
-    for name, value in bound.items():
-        if function.frame.index is not None and is_undecided(value):
-            bound[name] = resolved(value, function.frame.index.uses(function.node).get(name))
+    index = function.frame.index
+    for name, value in bound.items() if index is not None else ():
+        if index is not None and is_undecided(value):
+            bound[name] = resolved(value, index.uses(function.node).get(name))
     return bound
 
 

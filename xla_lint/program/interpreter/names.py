@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -9,27 +10,30 @@ from astroid import nodes
 from xla_lint.program.domain.definitions import Imported
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name
-from xla_lint.program.syntax.uses import path_of, receiver_of
+from xla_lint.program.syntax.uses import is_member, path_of, receiver_of
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
 
 
-BUILTINS = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+BUILTINS = {name: Name("builtins." + name) for name in dir(builtins)}
 
 
 def lookup(machine: Machine, name: str) -> Value:
     """What a name stands for here."""
-    env, frame = machine.here.env, machine.at.frame
-    if name in env and name not in frame.outside:
-        return known(machine, env, name)
+    at = machine.at
+    state, frame = at.state, at.frame
+    assert state is not None
+    value = state.env.get(name)
+    if value is not None and name not in frame.outside:
+        return value if type(value) is not Imported else known(machine, state.env, name)
     outer = frame.outside.get(name, frame.outer)
     while outer is not None:
         if name in outer.env:
             return known(machine, outer.env, name)
         outer = outer.outer
-    return Name("builtins." + name) if name in BUILTINS else UNKNOWN
+    return BUILTINS.get(name, UNKNOWN)
 
 
 def known(machine: Machine, env: dict[str, Value], name: str) -> Value:
@@ -50,7 +54,10 @@ def by_use(machine: Machine, node: nodes.NodeNG) -> Value:
     """What an unknown name or attribute of `self` must be, from how the code around uses it."""
     if not machine.assume_device:
         return UNKNOWN
-    path = node.name if isinstance(node, nodes.AssignName) else path_of(node, receiver_of(node))
+    if isinstance(node, (nodes.AssignName, nodes.Name)):
+        path: str | None = node.name
+    else:
+        path = path_of(node, receiver_of(node)) if is_member(node) else None
     if path is None:
         return UNKNOWN
     scope = (

@@ -56,11 +56,12 @@ def binary_operation(machine: Machine, node: nodes.BinOp) -> Value:
 
 def binary(machine: Machine, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value:
     """The result of a binary operator."""
-    own = own_operator(machine, node, f"__{OPERATORS[op]}__", left, right)
-    if own is None:
-        own = own_operator(machine, node, f"__r{OPERATORS[op]}__", right, left)
-    if own is not None:
-        return own
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        own = own_operator(machine, node, f"__{OPERATORS[op]}__", left, right)
+        if own is None:
+            own = own_operator(machine, node, f"__r{OPERATORS[op]}__", right, left)
+        if own is not None:
+            return own
     if isinstance(left, (Number, Tensor)) and isinstance(right, (Number, Tensor)):
         return combine_two(machine, node, op, left, right)
     if isinstance(left, Text):

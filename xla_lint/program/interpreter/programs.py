@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from astroid import nodes
 
+from xla_lint.program.backend import ASSUMED, package_of, role_of
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import Text
@@ -16,8 +18,9 @@ from xla_lint.program.interpreter.entry_points import EntryPoints
 from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.interpreter.statements import run_definitions
-from xla_lint.program.library.devices import DEVICES, NAMING, is_device
+from xla_lint.program.library.devices import NAMING, is_device
 from xla_lint.program.machine.internal_errors import Contained
+from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import drives_device, is_of_xla
 from xla_lint.program.queries import Program
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.internal_errors import InternalError
+    from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.membership import Membership
     from xla_lint.program.project.project import Project
     from xla_lint.program.project.scope import Version
@@ -69,6 +73,8 @@ class Run(Generic[T]):
     names_xla: bool
     """Whether it does so by the name of the device or by torch_xla and its kin, not by what a framework chooses."""
     errors: list[InternalError]
+    given_up: tuple[GivenUp, ...]
+    """Where it was not followed further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +183,8 @@ def run_program(
         stated += [*api_uses(code), *environment_sets(code)]
     alone = len(happened.modules) <= 1
     events = [*happened.events, *stated]
-    program = Program(entry, target, events, project, alone=alone, importing=frozenset(reached.called))
+    backend = next(filter(None, map(backend_in, (entry, *happened.modules.values()))), ASSUMED)
+    program = Program(entry, target, events, project, backend, alone=alone, importing=frozenset(reached.called))
     return Run(
         happened.modules,
         {} if alone else ran_by_module(happened, program.called),
@@ -185,6 +192,7 @@ def run_program(
         any(map(uses_device, happened.events)),
         any(map(names_device, happened.events)),
         happened.errors,
+        happened.given_up,
     )
 
 
@@ -197,6 +205,7 @@ class Happened(NamedTuple):
     """Those that were run."""
     statements: set[nodes.NodeNG]
     errors: list[InternalError]
+    given_up: tuple[GivenUp, ...]
 
 
 def _interpreted(
@@ -213,7 +222,8 @@ def _interpreted(
     loops = [LoopRun(loop.node, context, loop) for loop, context in machine.loop_table.contexts()]
     decide(machine.loop_table.outermost)
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
-    return Happened(modules, [*machine.events, *loops], machine.visited, machine.ran, machine.errors)
+    events = [*machine.events, *loops]
+    return Happened(modules, events, machine.visited, machine.ran, machine.errors, machine.limits.given_up)
 
 
 def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Module, Reached]:
@@ -228,19 +238,19 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
 
 
 def uses_device(event: Event) -> bool:
-    """Whether an event shows that a run is one on XLA; calls of torch_xla alone may serve other devices too."""
+    """Whether an event shows that a run is one on a lazy device; other calls of a backend may serve any device."""
     return names_device(event) or (isinstance(event, LibraryCall) and any(map(is_device, _given(event))))
 
 
 def names_device(event: Event) -> bool:
-    """Whether an event asks for the XLA device by its name, or for the replicas of torch_xla and its kin."""
+    """Whether an event asks for a lazy device by its name, or for the replicas of a backend or what its kin give."""
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
-    kin = is_of_xla(event.name) and not event.name.startswith("torch_xla.")
+    kin = is_of_xla(event.name) and package_of(event.name) is None
     return (
         kin
-        or event.name in DEVICES
-        or (event.name in NAMING and any(isinstance(v, Text) and is_device(v) for v in _given(event)))
+        or role_of(event.name) in (Role.DEVICE, Role.DEVICES)
+        or (event.name in NAMING and any(isinstance(value, Text) and is_device(value) for value in _given(event)))
     )
 
 

@@ -80,7 +80,7 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     if isinstance(value, (Sequence, Text)):
         machine.read(node, index_node, index, How.VALUE, "list index")
     if isinstance(value, Sequence):
-        return moved_with(index_sequence(value, index), index)
+        return moved_with(index_sequence(machine, value, index), index)
     if isinstance(value, Mapping):
         return entry_of(machine, node, value, key_of(index))
     if isinstance(value, Instance) and value.model:
@@ -157,7 +157,7 @@ def entry_of(machine: Machine, node: nodes.NodeNG, value: Mapping, key: str | No
     return machine.heap.summary(value, lambda: any_of([*value.entries.values(), *others]))
 
 
-def index_sequence(value: Sequence, index: Value) -> Value:
+def index_sequence(machine: Machine, value: Sequence, index: Value) -> Value:
     """The item of a sequence at an index."""
     if isinstance(index, Number) and index.const is not None and value.items is not None:
         position = int(index.const)
@@ -172,7 +172,7 @@ def index_sequence(value: Sequence, index: Value) -> Value:
                 return UNKNOWN
             return Sequence(value.items[start:stop:step], element_of(value), value.frozen)
         return Sequence(None, element_of(value), value.frozen)
-    return element_of(value)
+    return machine.heap.summary(value, lambda: element_of(value))
 
 
 def moved_with(item: Value, index: Value) -> Value:

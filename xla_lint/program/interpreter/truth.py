@@ -123,7 +123,8 @@ def is_structural(node: nodes.Compare, value: Value) -> bool:
 def is_setting(node: nodes.NodeNG, value: Value) -> bool:
     """True for a test of which nothing is known: a flag, an option, a name."""
     if isinstance(node, nodes.Compare) and (
-        node.left.as_string() == "__name__" or any(is_none_constant(right) for _, right in node.ops)
+        (isinstance(node.left, nodes.Name) and node.left.name == "__name__")
+        or any(is_none_constant(right) for _, right in node.ops)
     ):
         return False
     if isinstance(value, Number):

@@ -149,7 +149,7 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
     after = machine.at.state
     passed = after.cut if end is not None else Cut.NEVER
     after.cut = outer_cut if passed is Cut.NEVER else max(outer_cut, passed)
-    after.phase = outer_phase if outer_phase is not None else None
+    after.phase = outer_phase
     after.path_condition = path_condition
     if node.orelse:
         machine.run(node.orelse)

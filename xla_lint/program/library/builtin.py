@@ -9,7 +9,6 @@ from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.objects import is_drawn
 from xla_lint.program.domain.values import (
-    DEVICE_TYPES,
     NONE,
     NUMBER,
     TEXT,
@@ -24,6 +23,7 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
+from xla_lint.program.library.devices import type_of
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
 
@@ -76,8 +76,8 @@ def show(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def text(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """`str` and its kin format a tensor."""
     spelled = dotted.removeprefix("builtins.")
-    if isinstance(device := arguments.get(0), Device) and device.place in DEVICE_TYPES:
-        return Text(DEVICE_TYPES[device.place] + (":0" if device.place is Location.DEVICE else ""), fact=True)
+    if isinstance(device := arguments.get(0), Device) and (kind := type_of(machine, device.place)) is not None:
+        return Text(kind + (":0" if device.place is Location.DEVICE else ""), fact=True)
     if arguments.positional:
         machine.read(
             arguments.node, arguments.node_of(0), arguments.positional[0], How.FORMAT, spelled, materialises=True

@@ -1,12 +1,13 @@
-"""Collectives of torch_xla and `torch.distributed`: what every replica has to call, and what it makes the same."""
+"""Collectives of backends and `torch.distributed`: what every replica has to call, and what it makes the same."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import names, spelled
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.ranks import environment_value
 from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Sequence, Tensor, Value, options
-from xla_lint.program.library.devices import XM
 from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
 
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 DIST = "torch.distributed."
 SHARING = frozenset({"all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "collective_broadcast"})
 """The collectives after which every replica holds the same values."""
-IN_GRAPH = (
-    "all_reduce", "all_gather", "all_to_all", "reduce_scatter", "collective_permute", "collective_broadcast",
-    "all_gather_bucketized", "reduce_scatter_bucketized",
-)  # fmt: skip
 IN_PLACE = (
     "all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "reduce_scatter",
     "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "gather", "scatter",
@@ -31,14 +28,14 @@ ON_HOST = (
 )  # fmt: skip
 
 
-@function(*(XM + name for name in IN_GRAPH))
+@function(*names(Role.COLLECTIVE))
 def collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective inside the graph: it returns its result, or a list of tensors changed in place."""
     last = dotted.rpartition(".")[2]
-    machine.collective(arguments.node, f"xm.{last}")
+    machine.collective(arguments.node, spelled(dotted))
     value = arguments.get(1 if "reduce" in last else 0) or UNKNOWN
     if last == "all_reduce":
-        note_reduction(machine, value, arguments, "xm.all_reduce")
+        note_reduction(machine, value, arguments, spelled(dotted))
     if isinstance(value, Sequence):
         change_in_place(machine, value, last)
         return value if last == "all_reduce" else UNKNOWN
@@ -57,27 +54,26 @@ def distributed(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return NONE
 
 
-@function(*(DIST + name for name in ON_HOST), f"{XM}broadcast_master_param")
+@function(*(DIST + name for name in ON_HOST), *names(Role.BROADCAST))
 def meeting(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective that changes no tensor in sight."""
-    machine.collective(arguments.node, dotted.replace(XM, "xm."))
+    machine.collective(arguments.node, spelled(dotted))
     return NONE
 
 
-@function(f"{XM}reduce_gradients", f"{XM}all_reduce_bucketized_gradients")
+@function(*names(Role.REDUCE_GRADIENTS, Role.REDUCE_LIST))
 def reduce_gradients(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The gradients of an optimizer, or a list of them, are reduced."""
-    spelled = dotted.replace(XM, "xm.")
-    machine.collective(arguments.node, spelled)
-    reduce(machine, arguments.node, spelled)
+    machine.collective(arguments.node, spelled(dotted))
+    reduce(machine, arguments.node, spelled(dotted))
     return NONE
 
 
-@function(f"{XM}do_on_ordinals")
+@function(*names(Role.ON_SOME))
 def on_some(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function runs on some replicas, with host copies of its data, and a rendezvous ends the call."""
     machine.hand_over(arguments)
-    machine.barrier(arguments.node, "xm.do_on_ordinals", silent=True)
+    machine.barrier(arguments.node, spelled(dotted), silent=True)
     return UNKNOWN
 
 
@@ -87,11 +83,11 @@ def environment(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return environment_value(arguments.get(0, "key") or UNKNOWN)
 
 
-def note_reduction(machine: Machine, value: Value, arguments: Arguments, spelled: str) -> None:
+def note_reduction(machine: Machine, value: Value, arguments: Arguments, how: str) -> None:
     """A reduction is one of gradients unless it is known to be of something else."""
     tensors = list(parameters_in(value))
     if not tensors or any(origin.gradient for tensor in tensors for origin in tensor.origins):
-        reduce(machine, arguments.node, spelled)
+        reduce(machine, arguments.node, how)
 
 
 def change_in_place(machine: Machine, value: Value, name: str) -> None:

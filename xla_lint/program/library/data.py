@@ -1,4 +1,4 @@
-"""Datasets, samplers and loaders, those of torch_xla among them."""
+"""Datasets, samplers and loaders, those of backends among them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.datasets import ROWS
+from xla_lint.program.backend import names, role_of
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LoaderBuilt
 from xla_lint.program.domain.join import join_all
@@ -38,12 +40,6 @@ from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
-
-DEVICE_LOADERS = (
-    "torch_xla.distributed.parallel_loader.MpDeviceLoader",
-    "torch_xla.distributed.parallel_loader.ParallelLoader",
-    "torch_xla.distributed.parallel_loader.PerDeviceLoader",
-)
 
 SAMPLER = "*sampler"
 """The attribute of a `BatchSampler` that holds the sampler whose rows it groups."""
@@ -193,13 +189,13 @@ def wrap(value: Value, node: nodes.NodeNG) -> Loader:
     return Loader(node, on_device(element), wrapped=True)
 
 
-@function(*DEVICE_LOADERS)
+@function(*names(Role.LOADER, Role.SINGLE_PASS_LOADER))
 def wrap_loader(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A device loader around a host loader."""
     given = options(arguments.get(0, "loader") or UNKNOWN)
     wrapped = [wrap(o, arguments.node) for o in given if isinstance(o, Loader)] or [wrap(given[0], arguments.node)]
     for loader in wrapped:
-        loader.single = not dotted.endswith(".MpDeviceLoader")
+        loader.single = role_of(dotted) is Role.SINGLE_PASS_LOADER
         loader.made = machine.loops
     return join_all(wrapped)
 

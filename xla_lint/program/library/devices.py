@@ -1,9 +1,10 @@
-"""How programs name the XLA device, and what is known of a device that is named."""
+"""How programs name the lazy device, and what is known of a device that is named."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import DEVICE_TYPES
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.values import (
     NONE,
@@ -27,19 +28,24 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
-XM = "torch_xla.core.xla_model."
-DEVICES = ("torch_xla.device", f"{XM}xla_device", "torch_xla.devices", f"{XM}xla_real_devices")
-"""The functions that give the XLA device."""
 NAMING = frozenset({"torch.device", "torch.set_default_device"})
-"""Functions that only name a device: unlike all others that take one they leave the XLA runtime as it is."""
-PLACES = {"xla": Location.DEVICE, "cpu": Location.HOST}
-"""Where the devices of a type are; others are not on an XLA machine."""
+"""Functions that only name a device: unlike all others that take one they leave the runtime as it is."""
+HOST = "cpu"
+PLACES = {**dict.fromkeys(DEVICE_TYPES, Location.DEVICE), HOST: Location.HOST}
+"""Where the devices of a type are; others are not on the machine of a lazy device."""
+
+
+def type_of(machine: Machine, place: Location) -> str | None:
+    """The type of a `torch.device` in a place; None where it cannot be told."""
+    if place is Location.DEVICE:
+        return machine.backend.device_type if machine.backend is not None else None
+    return HOST if place is Location.HOST else None
 
 
 def reaches(machine: Machine, target: Value | None) -> bool:
-    """Whether making or moving something to a device initialises the XLA runtime, which naming the device does not.
+    """Whether making or moving something to a device initialises its runtime, which naming the device does not.
 
-    A device that was asked for by a call of torch_xla has initialised it already.
+    A device that was asked for by a call of the backend has initialised it already.
     """
     if target is None:
         return False
@@ -51,7 +57,7 @@ def reaches(machine: Machine, target: Value | None) -> bool:
 
 
 def is_device(value: Value | None) -> bool:
-    """Whether an argument names the XLA device."""
+    """Whether an argument names a lazy device."""
     return any(
         isinstance(option, (Device, Text)) and place_named(option) is Location.DEVICE
         for option in options(value if value is not None else NONE)

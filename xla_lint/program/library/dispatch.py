@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from xla_lint.knowledge.runtime_calls import initialises
+from xla_lint.program.backend import initialises
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value
@@ -46,7 +46,7 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         announce(machine, dotted, arguments)
     device = arguments.keywords.get("device") if dotted.startswith("torch.") and dotted not in NAMING else None
     if initialises(dotted, machine.target) or reaches(machine, device):
-        machine.here.touched |= {(arguments.node, dotted)}
+        machine.here.touched |= machine.touches.bit(arguments.node, dotted)
     handler = FUNCTIONS.find(dotted)
     if handler is not None:
         return handler(machine, dotted, arguments)
@@ -59,7 +59,7 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def call_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that the project does not define."""
     if is_movable(receiver) and reaches(machine, target_of(name, arguments)):
-        machine.here.touched |= {(arguments.node, f"torch.{name}")}
+        machine.here.touched |= machine.touches.bit(arguments.node, f"torch.{name}")
     owner = announced_owner(receiver, name)
     if owner:
         announce(machine, f"{owner}.{name}", arguments, receiver)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import BACKENDS, names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function, Method
 from xla_lint.program.domain.events import Launch
 from xla_lint.program.domain.ranks import RANK
@@ -15,18 +17,22 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
-@function(
-    "torch_xla.distributed.xla_multiprocessing.spawn",
-    "torch_xla.launch",
-    "torch_xla.distributed.xla_multiprocessing.MpModelWrapper",
-)
+PROCESS_GROUPS = frozenset(backend.process_group for backend in BACKENDS)
+"""How the process groups of lazy devices are called."""
+
+
+@function(*names(Role.SHARED_MODEL))
+def share(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A model that the replicas share."""
+    return arguments.get(0, "fn") or UNKNOWN
+
+
+@function(*names(Role.LAUNCH))
 def launch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Run a function on every replica; its first parameter is the index of the process."""
     target = arguments.get(0, "fn")
-    if dotted.endswith("MpModelWrapper"):
-        return target or UNKNOWN
     if may_replicate(arguments):
-        machine.emit(Launch(arguments.node, machine.context, machine.here.touched))
+        machine.emit(Launch(arguments.node, machine.context, machine.touches.among(machine.here.touched)))
     if isinstance(target, (Function, Method)):
         touched = machine.here.touched
         extra = arguments.get(1, "args")
@@ -54,7 +60,7 @@ def may_replicate(arguments: Arguments) -> bool:
 
 @function("torch.distributed.init_process_group")
 def join_replicas(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A process that joins others over XLA is one replica of several."""
+    """A process that joins others over a lazy device is one replica of several."""
     backend = arguments.get(0, "backend")
-    machine.at.replicated |= isinstance(backend, Text) and backend.const == "xla"
+    machine.at.replicated |= isinstance(backend, Text) and backend.const in PROCESS_GROUPS
     return NONE

@@ -37,7 +37,7 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
-from xla_lint.program.library.registry import attributes, function, methods
+from xla_lint.program.library.registry import attributes, function, methods_of_each
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.position import CONSTRUCTORS
 
@@ -228,8 +228,7 @@ def build_optimizer(machine: Machine, dotted: str, arguments: Arguments) -> Valu
     return Instance(None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node)
 
 
-@methods("torch.optim.", "step")
-@methods("torch_xla.amp.syncfree.", "step")
+@methods_of_each(OPTIMIZERS, "step")
 def take_step(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A step, after the closure that computes the loss anew."""
     closure = arguments.get(0, "closure")
@@ -241,8 +240,7 @@ def take_step(machine: Machine, receiver: Instance, name: str, arguments: Argume
     return loss
 
 
-@methods("torch.optim.", "__init__", "add_param_group")
-@methods("torch_xla.amp.syncfree.", "__init__", "add_param_group")
+@methods_of_each(OPTIMIZERS, "__init__", "add_param_group")
 def add_parameters(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """More parameters to update."""
     given = arguments.get(0, "params" if name == "__init__" else "param_group") or UNKNOWN
@@ -252,8 +250,7 @@ def add_parameters(machine: Machine, receiver: Instance, name: str, arguments: A
     return NONE
 
 
-@methods("torch.optim.")
-@methods("torch_xla.amp.syncfree.")
+@methods_of_each(OPTIMIZERS)
 def optimizer_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """The other methods of an optimizer."""
     if name == "zero_grad":
@@ -266,7 +263,7 @@ def optimizer_method(machine: Machine, receiver: Instance, name: str, arguments:
     return UNKNOWN
 
 
-@attributes("torch.optim.", "torch_xla.amp.syncfree.")
+@attributes(*OPTIMIZERS)
 def optimizer_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
     """The groups of parameters that live on the device."""
     known = name == "param_groups" and is_optimizer(receiver) and receiver.place is Location.DEVICE

@@ -1,9 +1,11 @@
-"""Mixed precision: `autocast` and gradient scalers, of torch and of torch_xla."""
+"""Mixed precision: `autocast` and gradient scalers, of torch and of backends."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import DEVICE_TYPES, names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Autocast
 from xla_lint.program.domain.values import (
@@ -20,7 +22,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.optimizers import clip, step
-from xla_lint.program.library.registry import function, manager, methods
+from xla_lint.program.library.registry import function, manager, methods, methods_of_each
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 AUTOCAST = "torch.autocast"
 CUDA_AUTOCAST = "torch.cuda.amp.autocast"
 SCALER = "torch.amp.GradScaler"
-XLA_SCALER = "torch_xla.amp.GradScaler"
+OWN_SCALERS = names(Role.SCALER)
 
 
 @function(AUTOCAST, "torch.amp.autocast", CUDA_AUTOCAST)
@@ -43,7 +45,7 @@ def autocast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     enabled = arguments.get(0 if cuda else 2, "enabled")
     made = Instance(None, AUTOCAST, node=arguments.node)
     off = isinstance(enabled, Number) and enabled.const is not None and not enabled.const
-    if isinstance(kind, Text) and kind.const is not None and kind.const != "xla" and not off:
+    if isinstance(kind, Text) and kind.const is not None and kind.const not in DEVICE_TYPES and not off:
         made.attributes["device"] = kind
     return made
 
@@ -70,15 +72,14 @@ def enter(machine: Machine, region: Instance, body: Body, node: nodes.NodeNG) ->
         machine.emit(Autocast(region.node, context, str(kind.const)))
 
 
-@function(SCALER, "torch.cuda.amp.GradScaler", XLA_SCALER)
+@function(SCALER, "torch.cuda.amp.GradScaler", *OWN_SCALERS)
 def scaler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A gradient scaler."""
-    library = XLA_SCALER if dotted == XLA_SCALER else SCALER
+    library = dotted if dotted in OWN_SCALERS else SCALER
     return Instance(None, library, dict(arguments.keywords), node=arguments.node)
 
 
-@methods(SCALER)
-@methods(XLA_SCALER)
+@methods_of_each((SCALER, *OWN_SCALERS))
 def scaler_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A scaler multiplies losses, and steps an optimizer if the gradients are finite."""
     value = arguments.get(0) or UNKNOWN

@@ -7,7 +7,7 @@ counts. What is no library object, such as a list or a tensor, goes by the class
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
@@ -128,6 +128,17 @@ def methods(of: Key, *names: str) -> Callable[[MethodHandler[V]], MethodHandler[
     def register(handler: MethodHandler[V]) -> MethodHandler[V]:
         for name in names or ("",):
             METHODS.register(of, handler, name)  # type: ignore[arg-type]
+        return handler
+
+    return register
+
+
+def methods_of_each(of: Iterable[str], *names: str) -> Callable[[MethodHandler[Instance]], MethodHandler[Instance]]:
+    """Register what these methods of the objects of several library classes mean; without names, all others."""
+
+    def register(handler: MethodHandler[Instance]) -> MethodHandler[Instance]:
+        for each in of:
+            methods(each, *names)(handler)
         return handler
 
     return register

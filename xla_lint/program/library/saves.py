@@ -1,9 +1,11 @@
-"""What writes values to files: `torch.save`, torch_xla's own ways to save, and trackers that watch a model."""
+"""What writes values to files: `torch.save`, a backend's own ways to save, and trackers that watch a model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import names, spelled
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import How, Save
 from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Value
 from xla_lint.program.domain.walk import tensors_in
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
 
 SAVES = {
     "torch.save": ("torch.save", "obj"),
-    "torch_xla.core.xla_model.save": ("xm.save", "data"),
-    "torch_xla.utils.serialization.save": ("xser.save", "data"),
+    **{dotted: (spelled(dotted), "data") for dotted in names(Role.SAVE)},
     "wandb.watch": ("wandb.watch", "models"),
 }
 """How each is spelled, and the parameter that takes the values."""
@@ -27,12 +28,12 @@ SAVES = {
 @function(*SAVES)
 def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Values are saved."""
-    spelled, parameter = SAVES[dotted]
+    how, parameter = SAVES[dotted]
     value, node = arguments.get(0, parameter) or UNKNOWN, arguments.node_of(0, parameter)
     place, certain = place_in(value)
     collective = any(tensor.collective and machine.is_pending(tensor) for tensor in tensors_in(value))
     what = source_of(node) if node is not None else "the values"
-    machine.emit(Save(arguments.node, machine.context, spelled, what, place, certain, collective))
+    machine.emit(Save(arguments.node, machine.context, how, what, place, certain, collective))
     return NONE
 
 

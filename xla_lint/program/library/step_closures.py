@@ -1,4 +1,4 @@
-"""Step closures of torch_xla: they run after the barrier."""
+"""Step closures: they run after the barrier."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How, Read, StepClosure
 from xla_lint.program.domain.values import (
@@ -19,7 +21,6 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
-from xla_lint.program.library.devices import XM
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.syntax.spelling import source_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
-@function(f"{XM}add_step_closure")
+@function(*names(Role.STEP_CLOSURE))
 def add_step_closure(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Register a callback that runs after the barrier."""
     node = arguments.node

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, DRAWING_FACTORIES, FACTORIES, LIKE_FACTORIES
+from xla_lint.program.backend import compiles_for_device
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
@@ -56,7 +57,7 @@ QUIET_FUNCTIONS = frozenset(
     "torch.cuda.is_bf16_supported", "torch.cuda.device_count",
 )  # fmt: skip
 def absent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """False, or none, on an XLA machine."""
+    """False, or none, on the machine of a lazy device."""
     return Number(0 if dotted.endswith("count") else False, traits=frozenset({Trait.FACT}))
 
 
@@ -65,7 +66,7 @@ def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A compiled function runs its own graphs."""
     backend = arguments.keywords.get("backend")
     value = arguments.get(0, "model")
-    if isinstance(backend, Text) and backend.const and "xla" in backend.const:
+    if isinstance(backend, Text) and backend.const and compiles_for_device(backend.const):
         if isinstance(value, Function):
             value.compiled = True
         elif isinstance(value, Instance):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Value
 from xla_lint.program.library.registry import function, methods
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 BOARD = "torch.utils.tensorboard.SummaryWriter"
 
 
-@function(BOARD, "tensorboardX.SummaryWriter", "torch_xla.test.test_utils.get_summary_writer")
+@function(BOARD, "tensorboardX.SummaryWriter", *names(Role.WRITER))
 def board(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A TensorBoard writer."""
     return Instance(None, BOARD, node=arguments.node)

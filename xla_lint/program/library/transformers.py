@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import ASSUMED, BACKENDS, names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
 from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
@@ -20,6 +22,8 @@ CONFIGURATIONS = frozenset({"config", "generation_config"})
 RANKS = frozenset({"process_index", "local_process_index", "local_rank", "should_log", "should_save"})
 """The attributes of `TrainingArguments` that differ between replicas (transformers 4 and 5)."""
 TOKENIZER = "transformers.PreTrainedTokenizer"
+PRESENCE_TESTS = {test: backend for backend in BACKENDS for test in backend.presence_tests}
+"""The functions that say whether a backend is there, by last name."""
 
 
 @function("transformers.")
@@ -41,8 +45,8 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
         return Instance(None, MODEL, model=True, node=arguments.node)
     if name.startswith("get_") and name.endswith(("schedule", "scheduler", "warmup")):
         return Instance(None, "torch.optim.lr_scheduler.LambdaLR", node=arguments.node)
-    if name in ("is_torch_xla_available", "is_torch_tpu_available", "is_torch_neuroncore_available"):
-        return Number(True)
+    if name in PRESENCE_TESTS:
+        return available(machine, name, arguments)
     if name in ("AdamW", "Adafactor"):
         return Instance(None, f"torch.optim.{name}", node=arguments.node)
     if name == "default_data_collator":
@@ -51,11 +55,10 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
     return Instance(None, dotted, dict(arguments.keywords), node=arguments.node) if name[:1].isupper() else UNKNOWN
 
 
-@function("transformers.utils.is_torch_xla_available", "transformers.utils.is_torch_tpu_available",
-          "accelerate.utils.is_torch_xla_available", "accelerate.utils.is_xla_available")  # fmt: skip
+@function(*(f"{package}.utils.{test}" for package in ("transformers", "accelerate") for test in PRESENCE_TESTS))
 def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """True in an XLA program."""
-    return Number(True)
+    """True in a program for the backend that is asked for."""
+    return Number(PRESENCE_TESTS[dotted.rpartition(".")[2]] is (machine.backend or ASSUMED))
 
 
 @methods(TOKENIZER)
@@ -102,7 +105,7 @@ def argument_attribute(machine: Machine, receiver: Instance, name: str, node: no
     return RANK if name in RANKS else None
 
 
-@attributes("transformers.", "optimum.neuron.")
+@attributes("transformers.", *names(Role.TRAINERS))
 def attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
     """A model holds its configuration, a trainer its arguments and its state."""
     if receiver.model:
@@ -147,7 +150,7 @@ def callback_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
     return given(TRAINER_CALLBACK.get(name), TRAINER_CALLBACK_KEYWORDS)
 
 
-@hooks("transformers.", "optimum.neuron.")
+@hooks("transformers.", *names(Role.TRAINERS))
 def trainer_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
     """What the methods of a trainer, of any kind, are called with."""
     return given(TRAINER.get(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.machine.internal_errors import Contained
@@ -28,9 +27,10 @@ class Boundary(Contained):
         self.machine = machine
         self.mark = machine.heap.mark()
         self.env = machine.here.env
+        self.path_condition = machine.here.path_condition
         self.exits = len(machine.at.frame.exits)
         self.at = machine.at
-        self.before = replace(machine.at)
+        self.before = machine.at.copy()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -44,5 +44,6 @@ class Boundary(Contained):
         machine.at = self.at
         del before.frame.exits[self.exits :]
         machine.here.env = self.env
+        machine.here.path_condition = self.path_condition
         machine.heap.merge({}, machine.heap.take_back(self.mark))
         return True

@@ -1,13 +1,12 @@
-"""The contract: what a program's meaning may ask of the machine that runs it.
+"""The machine that runs a program: all that handlers know of it.
 
-What each kind of node and value means is told by handlers, in tables (`meanings`). Handlers know this class alone.
+What each kind of node and value means is told by handlers, in tables (`meanings`). What one handler needs of another
+it asks of the machine too (`operations`).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.definitions import Method
@@ -26,6 +25,7 @@ from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.loops import Cut, CutSite
 from xla_lint.program.domain.state import Frame, Gradients, Phase, State
+from xla_lint.program.domain.touches import Touches
 from xla_lint.program.domain.values import (
     MATERIALISED,
     NO_PARTS,
@@ -41,32 +41,35 @@ from xla_lint.program.machine.limits import Limits
 from xla_lint.program.machine.loop_table import LoopTable
 from xla_lint.program.machine.meanings import ATTRIBUTES, CALLS, EXPRESSIONS, ITERATIONS, STATEMENTS, TARGETS
 from xla_lint.program.machine.memo import Memo
+from xla_lint.program.machine.operations import Operations
 from xla_lint.program.machine.position import Position
+from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from astroid import nodes
 
-    from xla_lint.program.domain.definitions import Function, GradientHook, Imported
-    from xla_lint.program.domain.events import CallSite, How
+    from xla_lint.program.domain.definitions import GradientHook
     from xla_lint.program.domain.loops import Loop
-    from xla_lint.program.domain.values import Instance, Sequence, Value
+    from xla_lint.program.domain.values import Instance, Value
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.internal_errors import InternalError
     from xla_lint.program.project.scope import Version
     from xla_lint.program.syntax.uses import Uses
 
 
-class Machine(ABC):
+class Machine(Operations):
     """One run of one program: where it stands, and what it has done so far."""
 
     def __init__(self, module: nodes.Module, project: Project, target: Version, *, assume_device: bool) -> None:
         self.project = project
         self.target = target
+        self.backend = backend_in(module)
+        """The backend that the entry module is for; None where it tells none."""
         self.limits = Limits()
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
@@ -82,6 +85,7 @@ class Machine(ABC):
         """The statements that were run."""
         self.visited: set[nodes.NodeNG] = set()
         """The functions whose body was run at least once."""
+        self.touches = Touches()
         self.bindings = 0
         """How many variables of modules were bound so far."""
         self.operations = 0
@@ -166,96 +170,6 @@ class Machine(ABC):
             loop.note_opaque()
         return UNKNOWN
 
-    # What more handlers ask of each other.
-
-    @abstractmethod
-    def binary(self, node: nodes.NodeNG, op: str, left: Value, right: Value) -> Value:
-        """The result of a binary operator."""
-
-    @abstractmethod
-    def method(self, receiver: Value, name: str, arguments: Arguments) -> Value:
-        """The result of calling a method of a value that is not of the project."""
-
-    @abstractmethod
-    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
-        """Set an attribute of an object."""
-
-    @abstractmethod
-    def rebind(self, target: nodes.NodeNG | None, old: Value, new: Value) -> None:
-        """Let a name that holds a value hold another one."""
-
-    @abstractmethod
-    def extend(self, receiver: Sequence, value: Value, node: nodes.NodeNG) -> None:
-        """Add another value's items to a list."""
-
-    @abstractmethod
-    def call_function(self, function: Function, arguments: Arguments) -> Value:
-        """The result of calling a function of the project."""
-
-    @abstractmethod
-    def run_function(self, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:
-        """Run a function's body with its parameters bound, or remember what it did."""
-
-    @abstractmethod
-    def activate(
-        self,
-        function: Function,
-        bound: dict[str, Value],
-        call: CallSite | None = None,
-        on_yield: Callable[[Value], None] | None = None,
-        consumer: Loop | None = None,
-    ) -> tuple[Value, Frame]:
-        """Run a function's body; what it returns, and its frame with what it yielded."""
-
-    @abstractmethod
-    def call_instance(self, instance: Instance, arguments: Arguments) -> Value:
-        """The result of calling an object: a model's `forward`, or `__call__`."""
-
-    @abstractmethod
-    def hand_over(self, arguments: Arguments) -> None:
-        """Let code that cannot be seen call the functions that it is given, again and again."""
-
-    @abstractmethod
-    def run_hook(self, function: Function, given: list[Value], node: nodes.NodeNG) -> None:
-        """Run a function that a model calls with these values whenever it runs."""
-
-    @abstractmethod
-    def enter(self, manager: Value, body: Callable[[Value], None], node: nodes.NodeNG) -> None:
-        """Run the body of a `with` statement inside its context manager."""
-
-    @abstractmethod
-    def find_imported(self, value: Imported) -> Value:
-        """What an import of the project's own stands for."""
-
-    @abstractmethod
-    def read(
-        self,
-        node: nodes.NodeNG,
-        subject: nodes.NodeNG | None,
-        value: Value,
-        how: How,
-        spelled: str,
-        *,
-        materialises: bool = False,
-        logger: Logger | None = None,
-        level: int = 0,
-    ) -> bool:
-        """Let the host ask for a value; True where a device tensor was read."""
-
-    @abstractmethod
-    def read_each(
-        self,
-        arguments: Arguments,
-        how: How,
-        spelled: str,
-        *,
-        first: int = 0,
-        materialises: bool = False,
-        logger: Logger | None = None,
-        level: int = 0,
-    ) -> bool:
-        """Let the host ask for every positional argument from `first` on; True where a device tensor was read."""
-
     # Where it stands.
 
     @property
@@ -288,7 +202,9 @@ class Machine(ABC):
         see how far it came.
         """
         before = self.at
-        self.at = replace(before, **changes)
+        self.at = before.copy()
+        for part, value in changes.items():
+            setattr(self.at, part, value)
         yield
         if "state" not in changes:
             before.state = self.at.state
@@ -303,7 +219,7 @@ class Machine(ABC):
         self.at.loops = before
 
     @contextmanager
-    def under(self, conditions: Iterable[Condition]) -> Iterator[None]:
+    def under(self, conditions: Collection[Condition]) -> Iterator[None]:
         """Stand under conditions, and leave with those that held before."""
         before = self.here.path_condition
         self.assume(conditions)
@@ -311,11 +227,13 @@ class Machine(ABC):
         if self.at.state is not None:
             self.at.state.path_condition = before
 
-    def assume(self, conditions: Iterable[Condition]) -> None:
+    def assume(self, conditions: Collection[Condition]) -> None:
         """Let conditions hold from here on."""
         at = self.at
-        added = frozenset(Constraint(condition, len(at.loops), len(at.calls)) for condition in conditions)
-        if added and not added <= self.here.path_condition:
+        if not conditions:
+            return
+        added = frozenset([Constraint(condition, len(at.loops), len(at.calls)) for condition in conditions])
+        if not added <= self.here.path_condition:
             self.here.path_condition |= added
 
     @property

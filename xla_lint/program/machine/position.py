@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class Position:
             self.entry_point,
         )
 
+    def copy(self) -> Position:
+        """The same place, which then stays as it is."""
+        return Position(*_all_of_position(self))
+
     def take(self, other: Position) -> None:
         """Stand where another position stands."""
         for name in _PARTS:
@@ -73,3 +78,4 @@ class Position:
 
 
 _PARTS = tuple(part.name for part in fields(Position))
+_all_of_position = attrgetter(*_PARTS)

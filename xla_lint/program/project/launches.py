@@ -11,6 +11,7 @@ from xla_lint.program.backend.frameworks import (
     COMPILERS,
     ENTRY_POINTS,
     SOURCE_FOLDER,
+    SPAWN_MARKS,
     SPAWNERS,
     TRAINIUM,
     XLA_LAUNCHER,
@@ -22,8 +23,6 @@ from xla_lint.program.syntax.constants import Constants, last_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SPAWN = b"xla_spawn"
-
 
 def launched_in(source: bytes) -> frozenset[str]:
     """The paths, or names, of the files that a script runs on XLA.
@@ -32,7 +31,8 @@ def launched_in(source: bytes) -> frozenset[str]:
     their source folder where that is written out; or they stand behind `xla_spawn.py` on a command line.
     """
     starts_jobs = SAGEMAKER.encode() in source and any(mark.encode() in source for mark in SAGEMAKER_XLA)
-    return _launched_in(source) if starts_jobs or SPAWN in source else frozenset()
+    spawns = any(mark in source for mark in SPAWN_MARKS)
+    return _launched_in(source) if starts_jobs or spawns else frozenset()
 
 
 @lru_cache(maxsize=16)
@@ -41,11 +41,12 @@ def _launched_in(source: bytes) -> frozenset[str]:
     if tree is None:
         return frozenset()
     code = Constants(tree)
+    spawns = any(mark in source for mark in SPAWN_MARKS)
     found: set[str] = set()
     for node, guards in code.nodes:
         if isinstance(node, ast.Call) and SAGEMAKER.encode() in source:
             launched = list(_entry_points(node, code))
-        elif isinstance(node, (ast.List, ast.Tuple, ast.Constant)) and SPAWN in source:
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Constant)) and spawns:
             launched = list(_spawned(node))
         else:
             continue

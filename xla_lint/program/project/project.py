@@ -244,6 +244,12 @@ class Project:
         """Whether the tree of a file is at hand."""
         return self._trees.known(path) is not None
 
+    def shares(self, module: nodes.Module) -> bool:
+        """Whether a tree stands for its file in other programs too."""
+        path = self.file_of(module)
+        known = self._trees.known(path) if path is not None else None
+        return known is not None and known[0] is module
+
     def file_of(self, module: nodes.Module) -> Path | None:
         """Where a module lies among the files of the project, None where it is none of them."""
         path = path_of_module(module)

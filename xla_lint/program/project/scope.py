@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from xla_lint.program.backend import ASSUMED, OWN_PACKAGES
+
 
 class Scope(enum.Enum):
     """Which modules are analysed."""
@@ -26,7 +28,7 @@ class Domain(enum.Enum):
 
 
 class Version(NamedTuple):
-    """A release of a library, say torch_xla 2.9."""
+    """A release of a backend, or of another library."""
 
     major: int
     minor: int
@@ -40,7 +42,7 @@ class Version(NamedTuple):
         """
         match = re.fullmatch(r"v?(\d+)\.(\d+)(?:[.+].*)?", text.strip())
         if not match:
-            raise ValueError(f"'{text}' is no torch_xla version; write it like 2.9")
+            raise ValueError(f"'{text}' is no {ASSUMED.name} version; write it like 2.9")
         return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
@@ -66,12 +68,12 @@ def target_version(root: Path | None) -> Version:
 
 
 def declared_version(root: Path | None) -> Version | None:
-    """The torch_xla release that a project's dependency declarations pin, if any, at most the newest known.
+    """The release of a backend that a project's dependency declarations pin, if any, at most the newest known.
 
-    Each release of torch_xla is built for the one of torch with the same number, so where torch_xla is not declared
-    at all a pin of torch says it.
+    Each release of a backend is built for the one of torch with the same number, so where none is declared at all a
+    pin of torch says it.
     """
-    pinned = pinned_version(root, "torch_xla" if requirements(root, "torch_xla") else "torch")
+    pinned = pinned_version(root, next((name for name in OWN_PACKAGES if requirements(root, name)), "torch"))
     return None if pinned is None else min(pinned, NEWEST)
 
 

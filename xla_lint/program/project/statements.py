@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
+from xla_lint.program.backend import BACKENDS
+from xla_lint.program.project.backends import LAZY_MARKS, names_lazy_device
 from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.marks import (
     ACCELERATOR,
     ACCELERATORS,
-    DEVICE_PACKAGES,
-    REPLICA_FUNCTION,
+    MAIN,
     SAGEMAKER,
-    SCRIPTS,
     TORCH_PACKAGES,
-    XLA_MARKS,
-    XLA_MODULES,
-    XLA_PACKAGES,
 )
 from xla_lint.program.project.requests import Requests, may_request, requests_in
 from xla_lint.program.project.scope import Domain, Scope
@@ -32,15 +29,27 @@ def _any_of(texts: Iterable[str]) -> bytes:
     return b"(?:" + b"|".join(re.escape(text.encode()) for text in texts) + b")"
 
 
+PACKAGES = frozenset[str]().union(*(backend.packages for backend in BACKENDS))
+MODULES = tuple(module for backend in BACKENDS for module in backend.modules)
+DRIVING = frozenset[str]().union(*(backend.driving for backend in BACKENDS))
+REPLICA_FUNCTIONS = tuple(backend.replica_function for backend in BACKENDS if backend.replica_function is not None)
+NAMED_DEVICES = tuple(backend.device_type for backend in BACKENDS if backend.named_by_device)
+SCRIPTS = (MAIN, *REPLICA_FUNCTIONS)
+"""What a file holds that may run as a script though others import it."""
 IMPORTED = rb"(?:from|import)[ \t][^\n#]*\b"
-XLA = _any_of([*sorted(XLA_PACKAGES), *XLA_MODULES]) + rb"\b"
-REPLICAS = rb"^def " + REPLICA_FUNCTION.encode() + rb"\b"
+XLA = _any_of([*sorted(PACKAGES), *MODULES]) + rb"\b"
+REPLICAS = rb"^def " + _any_of(REPLICA_FUNCTIONS) + rb"\b"
 """A file that defines the function for replicas."""
-REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA, re.MULTILINE)
-"""An import under no condition."""
+NAMED = rb"\b(?:to\(|device\(|device\s*=)\s*[\"']" + _any_of(NAMED_DEVICES)
+NAMES_DEVICE = b"|" + NAMED + rb"[\"':]" if NAMED_DEVICES else b""
+"""A file that names a device of a backend which need not be imported."""
+ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]" if NAMED_DEVICES else b""
+"""The same, at the top level, and under no condition."""
+REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
+"""An import, or such a device, under no condition."""
 COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + REPLICAS, re.MULTILINE)
 DOMAINS = {
-    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS, re.MULTILINE),
+    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS + NAMES_DEVICE, re.MULTILINE),
     Domain.ACCELERATE: re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE),
 }
 
@@ -58,7 +67,7 @@ class Statements(NamedTuple):
     names_script: bool
     """Whether it may run as a script though others import it."""
     requires_xla: bool
-    """Whether it cannot be imported without torch_xla or its kin."""
+    """Whether it cannot be imported without a backend or its kin."""
     commits_to_xla: bool
     """Whether that holds, or it asks a framework for XLA: what cannot do without it is an XLA program."""
 
@@ -90,7 +99,7 @@ def may_take_part(source: bytes, scope: Scope) -> bool:
     """A cheap test on a module's bytes: False only where `stated_by` is surely empty."""
     if _holds_any(source, (ACCELERATOR, SAGEMAKER)) or may_request(source):
         return True
-    return _holds_any(source, TORCH_PACKAGES if scope is Scope.ALL else XLA_MARKS)
+    return _holds_any(source, TORCH_PACKAGES if scope is Scope.ALL else LAZY_MARKS)
 
 
 def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
@@ -103,6 +112,7 @@ def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
         Domain.XLA: any(map(is_of_xla, names))
         or (scope is Scope.ALL and any(name.partition(".")[0] in TORCH_PACKAGES for name in names))
         or has_replica_function(module)
+        or names_lazy_device(module)
         or any(requests_in(source)),
         Domain.ACCELERATE: any(name in ACCELERATORS for name in names),
         Domain.SAGEMAKER: any(name.partition(".")[0] == SAGEMAKER for name in names),
@@ -111,15 +121,16 @@ def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
 
 
 def is_of_xla(dotted: str) -> bool:
-    """Whether a dotted name is of torch_xla or its kin."""
-    return dotted.partition(".")[0] in XLA_PACKAGES or dotted.startswith(XLA_MODULES)
+    """Whether a dotted name is of a backend or its kin."""
+    return dotted.partition(".")[0] in PACKAGES or dotted.startswith(MODULES)
 
 
 def drives_device(module: nodes.Module) -> bool:
     """Whether a module drives the device, or has a framework do so: what its use shows to be a model lives there."""
     return (
-        REPLICA_FUNCTION in module.locals
-        or any(name.partition(".")[0] in DEVICE_PACKAGES for name in index_of(module).imported)
+        any(name in module.locals for name in REPLICA_FUNCTIONS)
+        or any(name.partition(".")[0] in DRIVING for name in index_of(module).imported)
+        or names_lazy_device(module)
         or any(requests_in(_source_of(module)))
     )
 
@@ -132,5 +143,5 @@ def _source_of(module: nodes.Module) -> bytes:
 
 def has_replica_function(module: nodes.Module) -> bool:
     """Whether a module defines the function that launchers of replicas look for."""
-    bound = module.locals.get(REPLICA_FUNCTION)
-    return bound is not None and isinstance(bound[0], nodes.FunctionDef)
+    found = (module.locals.get(name) for name in REPLICA_FUNCTIONS)
+    return any(bound is not None and isinstance(bound[0], nodes.FunctionDef) for bound in found)

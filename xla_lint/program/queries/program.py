@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from astroid import nodes
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend import ASSUMED
+from xla_lint.program.backend.backend import Backend, Role
 from xla_lint.program.domain.events import Event, LibraryCall
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import pinned_version, requirements
@@ -36,10 +37,12 @@ class Program:
     module: nodes.Module
     """The module that was run."""
     target: Version
-    """The torch_xla release that the program must run on."""
+    """The release of the backend that the program must run on."""
     events: list[Event] = field(default_factory=list)
     """What happens, in the order in which it was interpreted."""
     project: Project = field(default_factory=Project)
+    backend: Backend = ASSUMED
+    """The backend that the program is for."""
     alone: bool = False
     """True where no other module took part."""
     importing: frozenset[str] = frozenset()
@@ -93,10 +96,18 @@ class Program:
     @property
     def barrier(self) -> str:
         """How the target release spells a barrier."""
-        return torch_xla.barrier(self.target)
+        return self.spell(Role.BARRIER)
+
+    def spell(self, role: Role) -> str:
+        """How the program's backend spells something in the target release.
+
+        Raises:
+            KeyError: the backend has no such thing.
+        """
+        return self.backend.write(role, self.target)
 
     def needs_xla(self, node: nodes.NodeNG) -> bool:
-        """Whether a node's module, or the one that was run, cannot be imported without torch_xla."""
+        """Whether a node's module, or the one that was run, cannot be imported without a backend."""
         return any(map(needs_xla, self._heads(node)))
 
     def is_script(self, node: nodes.NodeNG) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from astroid import nodes
 
+from xla_lint.program.backend import OWN_PACKAGES
 from xla_lint.program.syntax.names import canonical
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def dotted_name(node: nodes.NodeNG, aliases: int = MOST_ALIASES) -> str | None:
 
 
 def always_imports_xla(module: nodes.Module) -> bool:
-    """Whether a module cannot be imported without torch_xla: it imports it at its top level, under no test."""
+    """Whether a module cannot be imported without a backend: it imports one at its top level, under no test."""
     for statement in module.body:
         if isinstance(statement, nodes.Import):
             packages = {name.partition(".")[0] for name, _ in statement.names}
@@ -99,6 +100,6 @@ def always_imports_xla(module: nodes.Module) -> bool:
             packages = {(statement.modname or "").partition(".")[0]}
         else:
             continue
-        if "torch_xla" in packages:
+        if not packages.isdisjoint(OWN_PACKAGES):
             return True
     return False

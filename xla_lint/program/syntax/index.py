@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.backend import BACKENDS, names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
+TAKE_DEVICES = frozenset({"to", "device"})
+"""The functions, by last name, whose first argument names a device."""
 KEPT_AS = "_xla_lint_index"
 """The attribute of a tree that holds its index."""
 SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
@@ -56,26 +61,28 @@ class Index:
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
+        mentioned, attributes = self.mentioned, self.attributes
         scopes: list[nodes.NodeNG] = [module]
         for scope in scopes:
             calls, inner = self._calls[scope], self._inner[scope]
             pending = list(scope.get_children())
             while pending:
-                node = pending.pop()
-                if isinstance(node, nodes.Name):
-                    self.mentioned[node.name].append(node)
-                elif isinstance(node, nodes.Attribute):
-                    self.attributes[node.attrname].append(node)
+                node: Any = pending.pop()
+                kind = type(node)
+                if kind is nodes.Name:
+                    mentioned[node.name].append(node)
+                elif kind is nodes.Attribute:
+                    attributes[node.attrname].append(node)
                     pending.append(node.expr)
-                elif isinstance(node, nodes.Call):
+                elif kind is nodes.Call:
                     calls.append(node)
                     pending.append(node.func)
                     pending += node.args
                     pending += node.keywords
-                elif type(node) in SCOPES:
+                elif kind in SCOPES:
                     inner.append(node)
-                elif type(node) not in LEAVES:
-                    note = NOTES.get(type(node))
+                elif kind not in LEAVES:
+                    note = NOTES.get(kind)
                     if note is not None:
                         note(self, node, scope)
                     pending += node.get_children()
@@ -105,7 +112,7 @@ class Index:
                 self._aliases[root].append(target.name)
         elif isinstance(target, nodes.AssignAttr) and (
             isinstance(node, nodes.AugAssign)
-            or (isinstance(node.value, (nodes.BinOp, nodes.Attribute)) and advances(node.value, target.as_string()))
+            or (isinstance(node.value, (nodes.BinOp, nodes.Attribute)) and advances(node.value, target))
         ):
             self._counted.setdefault(scope, set()).add(target.attrname)
 
@@ -164,6 +171,17 @@ class Index:
                         self._given.setdefault((last_name(other.func), place), set()).add(value)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
 
+    @cached_property
+    def devices(self) -> frozenset[str]:
+        """The texts by which calls name devices: `.to("cpu")`, `torch.device("cpu")`, `device="cpu"`."""
+        given = ((call, constants_of(call)) for calls in self._calls.values() for call in calls)
+        return frozenset(
+            value
+            for call, constants in given
+            for slot, value in constants
+            if isinstance(value, str) and (slot == "device" or (slot == 0 and last_name(call.func) in TAKE_DEVICES))
+        )
+
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
         return any(part in self.looping for part in self._parts(function))
@@ -220,9 +238,10 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
     nodes.If: Index._note_test,
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
-BACKENDS = frozenset({"xla", "tpu", "neuron"})
-DEVICE_CALLS = frozenset({"xla_device", "optimizer_step"})
-CORE = ("torch_xla", "torch_xla.core", "torch_xla.core.xla_model")
+CHOICES = frozenset[str]().union(*(backend.choices for backend in BACKENDS))
+DEVICE_CALLS = frozenset(name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)) - {"device"}
+"""The functions that only a lazy device has, by last name: `device` is an attribute of much else."""
+CORE = frozenset(module for backend in BACKENDS for module in backend.core)
 
 
 def flag_for_xla(node: nodes.If) -> str | None:
@@ -242,12 +261,12 @@ def is_choice(node: nodes.NodeNG) -> bool:
         and isinstance(node.left, (nodes.Name, nodes.Attribute))
         and [op for op, _ in node.ops] in (["=="], ["!="])
         and isinstance(node.ops[0][1], nodes.Const)
-        and node.ops[0][1].value in BACKENDS
+        and node.ops[0][1].value in CHOICES
     )
 
 
 def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
-    """Whether statements import torch_xla itself, or take its device or step with it: the body of `if use_xla:`."""
+    """Whether statements import a backend itself, or take its device or step with it: the body of `if use_xla:`."""
     for statement in body:
         if isinstance(statement, nodes.Import) and any(name in CORE for name, _ in statement.names):
             return True
@@ -269,11 +288,25 @@ def root_name(node: nodes.NodeNG) -> str | None:
     return node.name if isinstance(node, nodes.Name) else None
 
 
-def advances(value: nodes.NodeNG, target: str) -> bool:
+def advances(value: nodes.NodeNG, target: nodes.NodeNG) -> bool:
     """Whether a value is computed from the name or attribute it is assigned to: `(n + 1) % size` for `n`."""
-    if isinstance(value, nodes.BinOp):
-        return advances(value.left, target) or advances(value.right, target)
-    return isinstance(value, (nodes.Name, nodes.Attribute)) and value.as_string() == target
+    while isinstance(value, nodes.BinOp):
+        if advances(value.right, target):
+            return True
+        value = value.left
+    if isinstance(value, nodes.Name):
+        return isinstance(target, nodes.AssignName) and bool(value.name == target.name)
+    return (
+        isinstance(value, nodes.Attribute)
+        and isinstance(target, nodes.AssignAttr)
+        and bool(value.attrname == target.attrname)
+        and value.as_string() == target.as_string()
+    )
+
+
+def forget_index(module: nodes.Module) -> None:
+    """Let go of a module's index: it is made anew if it is asked for again."""
+    vars(module).pop(KEPT_AS, None)
 
 
 def index_of(module: nodes.Module) -> Index:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
 from xla_lint.program.syntax.index import advances, last_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMPOUND = (
+    nodes.If, nodes.For, nodes.While, nodes.With, nodes.Try, nodes.TryStar, nodes.ExceptHandler, nodes.Match,
+    nodes.MatchCase, nodes.FunctionDef, nodes.ClassDef,
+)  # fmt: skip
+"""What holds statements."""
 
 
 class Counts(NamedTuple):
@@ -37,33 +46,44 @@ def attributes_set(node: nodes.For) -> nodes.NodeNG | None:
 def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:
     """The names that a loop's body assigns; True for those that count (`n += 1`, `n = n + 1`)."""
     found: dict[str, bool] = {}
-    pending: list[nodes.NodeNG] = list(node.body)
-    while pending:
-        item = pending.pop()
-        if isinstance(item, nodes.AugAssign) and isinstance(item.target, nodes.AssignName):
-            found[item.target.name] = True
-        elif isinstance(item, nodes.Assign):
-            for target in item.targets:
-                if isinstance(target, nodes.AssignName):
-                    counts = advances(item.value, target.name)
-                    found[target.name] = found.get(target.name, False) or counts
-        if not isinstance(item, (nodes.FunctionDef, nodes.ClassDef, nodes.Lambda)):
-            pending.extend(item.get_children())
+    for item in assignments_in(node.body, (nodes.FunctionDef, nodes.ClassDef)):
+        for target in [item.target] if isinstance(item, nodes.AugAssign) else item.targets:
+            if isinstance(target, nodes.AssignName):
+                counts = isinstance(item, nodes.AugAssign) or advances(item.value, target)
+                found[target.name] = found.get(target.name, False) or counts
     return list(found.items())
 
 
 def counted_slots(node: nodes.For | nodes.While) -> list[tuple[nodes.NodeNG, str]]:
     """What a loop's body counts up in objects and dicts: the expression of the holder, and the attribute or key."""
     found = []
-    for item in node.nodes_of_class((nodes.AugAssign, nodes.Assign)):
+    for item in assignments_in([*node.body, *node.orelse]):
         target = item.target if isinstance(item, nodes.AugAssign) else item.targets[0]
-        if not isinstance(item, nodes.AugAssign) and not advances(item.value, target.as_string()):
+        if not isinstance(target, (nodes.AssignAttr, nodes.Subscript)):
+            continue
+        if not isinstance(item, nodes.AugAssign) and not advances(item.value, target):
             continue
         if isinstance(target, nodes.AssignAttr) and is_path(target.expr):
             found.append((target.expr, str(target.attrname)))
         elif isinstance(target, nodes.Subscript) and is_path(target.value) and isinstance(target.slice, nodes.Const):
             found.append((target.value, target.slice.value))
     return found
+
+
+BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""Where statements hold statements, in the order of the source."""
+
+
+def assignments_in(
+    body: list[nodes.NodeNG], besides: tuple[type[nodes.NodeNG], ...] = ()
+) -> Iterator[nodes.Assign | nodes.AugAssign]:
+    """The assignments among statements and in them, in the order of the source; those in some kinds left out."""
+    for statement in body:
+        if isinstance(statement, (nodes.Assign, nodes.AugAssign)):
+            yield statement
+        elif isinstance(statement, COMPOUND) and not isinstance(statement, besides):
+            for block in BLOCKS:
+                yield from assignments_in(getattr(statement, block, []), besides)
 
 
 def is_path(node: nodes.NodeNG) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 
+from xla_lint.program.backend import BACKENDS, OWN_PACKAGES
+
 MODULES = {
     "torch.functional": "torch",
     "torch.nn.modules": "torch.nn",
@@ -22,10 +24,6 @@ MODULES = {
     "torch.autograd.anomaly_mode": "torch.autograd",
     "torch.cuda.amp.autocast_mode": "torch.cuda.amp",
     "torch.cuda.amp.grad_scaler": "torch.cuda.amp",
-    "torch_xla.amp.autocast_mode": "torch_xla.amp",
-    "torch_xla.amp.grad_scaler": "torch_xla.amp",
-    "torch_xla.torch_xla": "torch_xla",
-    "torch_xla.distributed.xla_multiprocessing": "torch_xla.distributed.xla_multiprocessing",
     "lightning.pytorch": "lightning",
     "pytorch_lightning": "lightning",
     "tqdm.auto": "tqdm",
@@ -48,6 +46,7 @@ MODULES = {
     "transformers.trainer": "transformers",
     "transformers.training_args": "transformers",
     "transformers.trainer_callback": "transformers",
+    **{module: public for backend in BACKENDS for module, public in backend.canonical.items()},
 }
 """Modules whose members are public elsewhere."""
 
@@ -61,13 +60,13 @@ TORCH_SUBMODULES = frozenset(
 
 STANDARD = frozenset(sys.stdlib_module_names)
 KNOWN_PACKAGES = frozenset(
-    "torch torchvision torchaudio torchtext torchmetrics torch_xla numpy np scipy pandas sklearn matplotlib PIL cv2 "
+    "torch torchvision torchaudio torchtext torchmetrics numpy np scipy pandas sklearn matplotlib PIL cv2 "
     "tqdm wandb tensorboard tensorboardX mlflow comet_ml neptune rich absl transformers datasets tokenizers "
     "huggingface_hub safetensors evaluate peft accelerate diffusers timm einops lightning pytorch_lightning "
     "lightning_fabric hydra omegaconf yaml requests psutil webdataset fsspec boto3 sagemaker gym gymnasium nltk "
     "sentencepiece tiktoken regex jax jaxtyping flax optax colorama termcolor tabulate packaging setuptools "
     "pytest hypothesis fire click typer attr attrs pydantic loguru six joblib h5py google".split()
-)
+).union(OWN_PACKAGES)
 """Packages that are no part of the project under analysis, unless a module of that name lies beside a script."""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.backend import OWN_PACKAGES, package_of
 from xla_lint.program.syntax.imports import dotted_name
 from xla_lint.program.syntax.index import index_of, last_name
 from xla_lint.program.syntax.version_tests import Answer, VersionTests
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from xla_lint.knowledge.releases import Release
     from xla_lint.program.syntax.index import Index
 
-PACKAGES = ("torch_xla", "os")
-"""What the walk looks for: torch_xla itself, and the environment that it reads."""
+PACKAGES = (*OWN_PACKAGES, "os")
+"""What the walk looks for: the backends themselves, and the environment that they read."""
 BROAD = frozenset({"Exception", "BaseException"})
 SUPPRESSORS = frozenset({"contextlib.suppress", "pytest.raises"})
 LEAVING = (nodes.Return, nodes.Raise, nodes.Continue, nodes.Break)
@@ -253,7 +254,7 @@ def expected(handler: nodes.ExceptHandler, body: list[nodes.NodeNG]) -> set[str]
 
 
 def mentions_xla(node: nodes.NodeNG) -> bool:
-    """Whether a statement imports or uses anything of torch_xla."""
+    """Whether a statement imports or uses anything of a backend's own package."""
     for item in node.nodes_of_class((nodes.Import, nodes.ImportFrom, nodes.Name)):
         if isinstance(item, nodes.Name):
             dotted = dotted_name(item) or ""
@@ -261,7 +262,7 @@ def mentions_xla(node: nodes.NodeNG) -> bool:
             dotted = item.modname or ""
         else:
             dotted = item.names[0][0]
-        if dotted.partition(".")[0] == "torch_xla":
+        if package_of(dotted) is not None:
             return True
     return False
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from astroid import nodes
 
 from xla_lint.knowledge.operations import FACTORIES
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 
 MODEL_METHODS = frozenset(
     {
@@ -32,7 +34,7 @@ QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "
 COMPUTING = frozenset({"torch", "torch.nn.functional"})
 NOT_COMPUTING = FACTORIES | QUESTIONS
 DEVICE_KEYWORDS = frozenset({"device"})
-OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
+OPTIMIZER_STEPS = frozenset(name.rpartition(".")[2] for name in names(Role.OPTIMIZER_STEP, Role.REDUCE_GRADIENTS))
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ class Use:
     placed: bool = False
     """It is given where a device is expected."""
     optimizer: bool = False
-    """It is handed to `xm.optimizer_step`."""
+    """It is handed to a backend's function that steps it, or reduces its gradients."""
     computed: bool = False
     """It is the first argument of a torch function that computes."""
     given_to: set[str] = field(default_factory=set)
@@ -112,6 +114,11 @@ def path_of(node: nodes.NodeNG, receiver: str | None) -> str | None:
         owner = "self" if node.expr.name == receiver else node.expr.name
         return f"{owner}.{node.attrname}"
     return None
+
+
+def is_member(node: nodes.NodeNG) -> bool:
+    """Whether a node is an attribute of a name."""
+    return isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name)
 
 
 def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import ALL_REDUCE, HOST_REDUCE, RENDEZVOUS, spelled
+from xla_lint.program.backend import spelled
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import HOST_REDUCE, RENDEZVOUS
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.arguments import given
 from xla_lint.rules.base import Counter, Rule, Severity
@@ -50,9 +52,10 @@ class CostlyCollective(Rule):
     severity = Severity.WARNING
     message = (
         "%(call)s exchanges values through the host%(where)s: it %(cost)s every step; reduce on the device with"
-        f" {spelled(ALL_REDUCE)}, or call it once an epoch"
+        " %(instead)s, or call it once an epoch"
     )
     subscribes = (LibraryCall,)
+    needs = (Role.COLLECTIVE,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
@@ -70,5 +73,5 @@ class CostlyCollective(Rule):
             cost = "cuts the graph several times, reads values and waits for all replicas"
         else:
             return
-        call = spelled(event.name)
-        yield self.finding(event.node, confidence(event.context), call=call, where=where(event.context), cost=cost)
+        facts = {"call": spelled(event.name), "cost": cost, "instead": self.program.spell(Role.COLLECTIVE)}
+        yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)

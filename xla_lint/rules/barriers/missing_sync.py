@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import DEVICE_LOADER
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Barrier, LoopRun
 from xla_lint.rules.barriers.uncut import uncut
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -58,15 +58,25 @@ class MissingSync(Rule):
     message = (
         "the step loop of line %(line)s has no barrier on any path: all its steps become one ever-growing graph,"
         " compiled as a whole when a value is first needed; call %(barrier)s at the end of each step, or iterate an"
-        f" {DEVICE_LOADER}"
+        " %(loader)s"
     )
     subscribes = (LoopRun,)
+    needs = (
+        Role.BARRIER,
+        Role.LOADER,
+    )
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops without any barrier."""
         if isinstance(event, LoopRun) and uncut(event.loop) and not self._one_graph(event.loop):
             sureness = Confidence.of(event.loop.certain)
-            yield self.finding(event.node, sureness, line=str(event.loop.line), barrier=self.program.barrier)
+            yield self.finding(
+                event.node,
+                sureness,
+                line=str(event.loop.line),
+                barrier=self.program.barrier,
+                loader=self.program.spell(Role.LOADER),
+            )
 
     def _one_graph(self, loop: Loop) -> bool:
         """Whether a loop is meant to be one graph: it is short, it does not train, and a barrier comes right after."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import names, spelled
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Condition
 from xla_lint.program.queries import branches_around, calls_in_other_branches
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Constraint, Context, Event
 
+OWN_SAVES = frozenset(map(spelled, names(Role.SAVE)))
+"""How events spell the backends' own ways to save: all replicas run what is pending for them (torch_xla 2.9.0)."""
 WHY = {
     Condition.RANK: "a test that differs between replicas",
     Condition.DATA: "a test on a value that each replica computes for itself",

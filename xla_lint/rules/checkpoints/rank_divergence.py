@@ -6,11 +6,11 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import LAST_WAITING_SAVE, SPELLED_SAVES, Release
+from xla_lint.program.backend.torch_xla.names import LAST_WAITING_SAVE
 from xla_lint.program.domain.events import Collective, LibraryCall, Read, Save
 from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import Confidence, Rule, Severity
-from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing, paired
+from xla_lint.rules.checkpoints.guarded import OWN_SAVES, WHY, anchor, dividing, paired
 from xla_lint.rules.reads.library_calls import LOGS, is_synchronised
 from xla_lint.rules.reads.selection import on_some_replicas
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.domain.events import Event
+    from xla_lint.program.queries import Version
     from xla_lint.rules.base import Finding
 
 
@@ -105,7 +106,7 @@ class RankDivergence(Rule):
         return found
 
 
-def is_collective_save(save: Save, target: Release) -> bool:
+def is_collective_save(save: Save, target: Version) -> bool:
     """Whether a save waits for all replicas: by itself, or through what it saves."""
-    waits = save.spelled in SPELLED_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
+    waits = save.spelled in OWN_SAVES and target <= LAST_WAITING_SAVE and save.place is not Location.HOST
     return waits or (save.spelled != "wandb.watch" and save.collective)

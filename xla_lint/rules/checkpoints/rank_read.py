@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import SPELLED_SAVES
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Collective, Read, Save
 from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
-from xla_lint.rules.checkpoints.guarded import WHY, anchor, dividing
+from xla_lint.rules.checkpoints.guarded import OWN_SAVES, WHY, anchor, dividing
 from xla_lint.rules.checkpoints.rank_divergence import is_collective_save
 from xla_lint.rules.reads.selection import on_some_replicas
 from xla_lint.rules.wording import computed, confidence, where
@@ -62,6 +62,7 @@ class RankRead(Rule):
         " holds a collective; %(instead)s"
     )
     subscribes = (Read, Save)
+    needs = (Role.BARRIER,)
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
@@ -94,7 +95,7 @@ class RankRead(Rule):
         return {anchor(event, constraint) for event, constraint in found if constraint is not None}
 
     def _check_save(self, save: Save) -> Iterator[Finding]:
-        own = save.spelled in SPELLED_SAVES and save.place is not Location.HOST
+        own = save.spelled in OWN_SAVES and save.place is not Location.HOST
         watches = save.spelled == "wandb.watch" and save.place is Location.DEVICE
         constraint = dividing(save.context, by_data=own)
         if constraint is None or not (own or watches):

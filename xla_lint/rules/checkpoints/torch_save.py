@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend import names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Save
 from xla_lint.program.domain.values import Location
 from xla_lint.program.queries import calls_in_other_branches, dotted_name
@@ -54,9 +55,10 @@ class TorchSave(Rule):
     severity = Severity.WARNING
     message = (
         "torch.save fetches the tensors of '%(what)s' from the device one by one, and the file remembers the device;"
-        f" use {torch_xla.SAVE}, or move the values to the CPU first"
+        " use %(instead)s, or move the values to the CPU first"
     )
     subscribes = (Save,)
+    needs = (Role.SAVE,)
     costs = (Counter.READS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
@@ -64,9 +66,13 @@ class TorchSave(Rule):
         if not isinstance(event, Save) or event.spelled != "torch.save" or event.place is not Location.DEVICE:
             return
         if not _beside_own_save(event.node):
-            yield self.finding(event.node, Confidence.of(event.certain), what=event.what)
+            instead = self.program.spell(Role.SAVE)
+            yield self.finding(event.node, Confidence.of(event.certain), what=event.what, instead=instead)
+
+
+OWN_SAVES = frozenset(names(Role.SAVE))
 
 
 def _beside_own_save(node: nodes.NodeNG) -> bool:
-    """Whether the other branch of a test around a call saves torch_xla's way: then this one is for other devices."""
-    return any(dotted_name(call.func) in torch_xla.SAVES for call in calls_in_other_branches(node))
+    """Whether the other branch of a test around a call saves the backend's way: then this one is for other devices."""
+    return any(dotted_name(call.func) in OWN_SAVES for call in calls_in_other_branches(node))

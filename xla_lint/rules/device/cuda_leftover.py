@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Condition, LibraryCall
 from xla_lint.program.domain.values import Instance, Location, Tensor, Text, options
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -107,9 +107,10 @@ class CudaLeftover(Rule):
         name = call.name.rpartition(".")[2]
         if not call.name.startswith(CUDA):
             return "move to the XLA device"
-        if name == "synchronize":
-            return f"use {self.program.barrier} and {torch_xla.WAIT}"
-        return f"use {torch_xla.MEMORY}" if "memory" in name else "remove it"
+        backend, spell = self.program.backend, self.program.spell
+        if name == "synchronize" and backend.has(Role.BARRIER, Role.WAIT):
+            return f"use {spell(Role.BARRIER)} and {spell(Role.WAIT)}"
+        return f"use {spell(Role.MEMORY)}" if "memory" in name and backend.has(Role.MEMORY) else "remove it"
 
 
 def cuda_call(call: LibraryCall) -> str | None:

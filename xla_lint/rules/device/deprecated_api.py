@@ -51,9 +51,9 @@ class DeprecatedApi(Rule):
         """Report what the target release warns about."""
         if not isinstance(event, ApiUse):
             return
-        target = self.program.target
+        target, package = self.program.target, self.program.backend.name
         told = [
-            f"'{use.spelled}' is deprecated since torch_xla {dotted_release(since)}{advice(use.life, target)}"
+            f"'{use.spelled}' is deprecated since {package} {dotted_release(since)}{advice(use.life, target)}"
             for use in event.uses
             if (since := use.life.deprecated) is not None and use.life.is_deprecated(target) and use.importable
         ]

@@ -63,13 +63,13 @@ class IneffectiveEnv(Rule):
         value = f"={event.value}" if known.values else ""
         if known.ignored is not None and target >= known.ignored:
             if known.ignored < (2, 0):
-                problem = "has no effect, no release of torch_xla reads it"
+                problem = f"has no effect, no release of {self.program.backend.name} reads it"
             else:
-                problem = f"has no effect since torch_xla {dotted_release(known.ignored)}"
+                problem = f"has no effect since {self.program.backend.name} {dotted_release(known.ignored)}"
         elif known.deprecated is not None and target >= known.deprecated:
-            problem = f"is deprecated since torch_xla {dotted_release(known.deprecated)}"
+            problem = f"is deprecated since {self.program.backend.name} {dotted_release(known.deprecated)}"
         elif known.early and event.late:
-            problem = "after torch_xla was imported may come too late, it is read once"
+            problem = f"after {self.program.backend.name} was imported may come too late, it is read once"
             instead, sureness = "; set it before the import", Confidence.CONTROL_FLOW
         else:
             return

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend import torch_xla
-from xla_lint.program.backend.torch_xla import LAUNCH, SPAWN
+from xla_lint.program.backend.torch_xla.names import LAUNCH, LAUNCH_PICKLES, SPAWN, SPAWN_REFUSES_COUNT
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Sequence
@@ -75,9 +74,10 @@ class LaunchArguments(Rule):
     def _problem(self, call: LibraryCall) -> tuple[str, str] | None:
         processes = call.argument(2, "nprocs") if call.name == SPAWN else None
         count = constant(processes)
-        if isinstance(count, int) and count > 1 and self.program.target >= torch_xla.SPAWN_REFUSES_COUNT:
+        if isinstance(count, int) and count > 1 and self.program.target >= SPAWN_REFUSES_COUNT:
+            since = f"{self.program.backend.name} {dotted_release(SPAWN_REFUSES_COUNT)}"
             return (
-                f"nprocs={count} is a ValueError since torch_xla {dotted_release(torch_xla.SPAWN_REFUSES_COUNT)}",
+                f"nprocs={count} is a ValueError since {since}",
                 "leave it out to use every device, and limit them by the environment (TPU_NUM_DEVICES)",
             )
         target = call.argument(0, "fn")
@@ -95,7 +95,7 @@ class LaunchArguments(Rule):
             return False
         if constant(processes) == 1 or given(call.argument(3, "debug_single_process")):
             return False
-        return self.program.target >= torch_xla.LAUNCH_PICKLES
+        return self.program.target >= LAUNCH_PICKLES
 
 
 def unpicklable(target: Value | None) -> str | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend.torch_xla import ENTRY, LAUNCH, SPAWN, TORCHRUN_PACKAGES
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import ENTRY, LAUNCH, LAUNCHER, SPAWN, TORCHRUN_PACKAGES
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.queries import needs_xla
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
@@ -62,9 +63,10 @@ class MissingMpFn(Rule):
     severity = Severity.WARNING
     message = (
         f"this script trains with a Trainer (line %(line)s) but has no '{ENTRY}(index)', which launchers such as"
-        " xla_spawn call in each replica; define it, and call %(started)s() in it"
+        f" {LAUNCHER} call in each replica; define it, and call %(started)s() in it"
     )
     subscribes = (LibraryCall,)
+    needs = (Role.LAUNCH,)
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

@@ -60,11 +60,11 @@ class RemovedApi(Rule):
             yield self.finding(event.node, uses="; ".join(told))
 
     def _told(self, use: UsedApi) -> str | None:
-        life, target = use.life, self.program.target
+        life, target, package = use.life, self.program.target, self.program.backend.name
         if life.is_removed(target) and life.removed is not None:
             if life.since is None:
-                return f"no release of torch_xla has '{use.spelled}'{advice(life, target)}"
-            return f"'{use.spelled}' is gone since torch_xla {dotted_release(life.removed)}{advice(life, target)}"
+                return f"no release of {package} has '{use.spelled}'{advice(life, target)}"
+            return f"'{use.spelled}' is gone since {package} {dotted_release(life.removed)}{advice(life, target)}"
         if not use.importable:
             module, _, name = use.spelled.rpartition(".")
             return f"'{use.spelled}' is not a module and cannot be imported as one: write 'from {module} import {name}'"

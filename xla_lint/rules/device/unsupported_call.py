@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Choice, Instance, Location, Sequence, Tensor, options
 from xla_lint.program.queries import parameters_place
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.values import Value
+    from xla_lint.program.queries import Program
     from xla_lint.rules.base import Finding
 
 Problem = tuple[Tensor | None, str, str]
@@ -76,6 +77,7 @@ class UnsupportedCall(Rule):
     severity = Severity.ERROR
     message = "'%(call)s' raises on XLA tensors%(where)s: %(why)s; %(instead)s"
     subscribes = (LibraryCall,)
+    needs = (Role.CHECKPOINT,)
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -119,7 +121,7 @@ class UnsupportedCall(Rule):
             if parameters_place(call.argument(0, "parameters")) is Location.DEVICE:
                 return None, "foreach=True needs kernels that XLA lacks", "leave foreach out"
         elif call.name in CHECKPOINTS and self.program.target >= CHECKPOINT_ASKS_DEVICE:
-            problem = checkpoint_problem(call)
+            problem = checkpoint_problem(call, self.program)
             return problem if problem is not None and self._on_xla(call, problem[0]) else None
         return None
 
@@ -150,10 +152,10 @@ def converted(call: LibraryCall) -> Iterator[Tensor]:
                     yield tensor
 
 
-def checkpoint_problem(call: LibraryCall) -> Problem | None:
+def checkpoint_problem(call: LibraryCall, program: Program) -> Problem | None:
     """torch's checkpointing of code on the device."""
-    function, instead = call.argument(0, "function"), f"use {torch_xla.CHECKPOINT}"
-    why = "it asks for a module 'torch.xla', which does not exist"
+    function, instead = call.argument(0, "function"), f"use {program.spell(Role.CHECKPOINT)}"
+    why = f"it asks for a module 'torch.{program.backend.device_type}', which does not exist"
     tensor = next((found for value in call.args[1:] if (found := device_tensor(value)) is not None), None)
     if tensor is not None:
         return tensor, why, instead

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend.torch_xla import SCALER, SYNCFREE
+from xla_lint.program.backend import spelled
+from xla_lint.program.backend.torch_xla.names import SCALER, SYNCFREE
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.queries import is_import
 from xla_lint.rules.base import Rule, Severity
@@ -60,7 +61,7 @@ class SyncfreeWithoutScaler(Rule):
             return
         if not self._hands_over(event.node.root()):
             name = event.name.removeprefix(SYNCFREE)
-            yield self.finding(event.node, what=f"syncfree.{name}", name=name)
+            yield self.finding(event.node, what=spelled(event.name), name=name)
 
     def _hands_over(self, module: nodes.Module) -> bool:
         """Whether something gives an optimizer `found_inf`, or may be a scaler that does."""

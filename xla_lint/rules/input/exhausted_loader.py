@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import DEVICE_LOADER, SINGLE_PASS_LOADER
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
@@ -53,11 +53,15 @@ class ExhaustedLoader(Rule):
     number = "9752"
     severity = Severity.ERROR
     message = (
-        f"the loop of line %(line)s iterates the {SINGLE_PASS_LOADER} of line %(built)s again in each turn of the loop"
-        f" of line %(outer)s: it can be walked once, so every epoch after the first has no batches; use"
-        f" {DEVICE_LOADER}, or make it inside the loop of line %(outer)s"
+        "the loop of line %(line)s iterates the %(loader)s of line %(built)s again in each turn of the loop"
+        " of line %(outer)s: it can be walked once, so every epoch after the first has no batches; use"
+        " %(instead)s, or make it inside the loop of line %(outer)s"
     )
     subscribes = (LoopRun,)
+    needs = (
+        Role.LOADER,
+        Role.SINGLE_PASS_LOADER,
+    )
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loops that walk a used-up loader."""
@@ -69,7 +73,9 @@ class ExhaustedLoader(Rule):
             loop, loader = outer[0], loaders[0]
             assert loop is not None
             built = str(loader.node.lineno) if loader.node is not None else "?"
-            yield self.finding(event.node, line=str(event.loop.line), built=built, outer=str(loop.line))
+            single, instead = map(self.program.spell, (Role.SINGLE_PASS_LOADER, Role.LOADER))
+            line, outside = str(event.loop.line), str(loop.line)
+            yield self.finding(event.node, line=line, built=built, outer=outside, loader=single, instead=instead)
 
 
 def repeats(loader: Loader, around: tuple[Loop, ...]) -> Loop | None:

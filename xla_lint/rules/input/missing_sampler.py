@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import USE_SPMD
 from xla_lint.program.domain.events import LoaderBuilt, RankIndex
 from xla_lint.program.domain.objects import differs_between_replicas, library_base
 from xla_lint.program.domain.values import UNKNOWN, Instance
@@ -57,6 +58,10 @@ class MissingSampler(Rule):
         " sampler=DistributedSampler(dataset, num_replicas=%(world)s, rank=%(rank)s)"
     )
     subscribes = (LoaderBuilt,)
+    needs = (
+        Role.COUNT,
+        Role.RANK,
+    )
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loaders of replicated training loops that split nothing."""
@@ -66,10 +71,9 @@ class MissingSampler(Rule):
         training = next((loop for loop in loader.loops if loop.trains), None)
         if training is None or not walks_everything(loader.sampler) or may_be_split(loader.dataset):
             return
-        elsewhere = self.program.has_call(torch_xla.USE_SPMD) or framework_feeds(self.program)
+        elsewhere = self.program.has_call(USE_SPMD) or framework_feeds(self.program)
         if not elsewhere and not self._splits_by_hand(loader.dataset):
-            target = self.program.target
-            world, rank = torch_xla.world_size(target), torch_xla.ordinal(target)
+            world, rank = self.program.spell(Role.COUNT), self.program.spell(Role.RANK)
             yield self.finding(event.node, line=str(training.line), world=world, rank=rank)
 
     def _splits_by_hand(self, dataset: Value) -> bool:

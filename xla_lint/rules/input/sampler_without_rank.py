@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
 from xla_lint.program.domain.values import NONE, Instance, options
 from xla_lint.rules.arguments import constant, given
@@ -53,6 +53,10 @@ class SamplerWithoutRank(Rule):
     severity = Severity.ERROR
     message = "%(problem)s"
     subscribes = (LibraryCall, LoaderBuilt)
+    needs = (
+        Role.COUNT,
+        Role.RANK,
+    )
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -76,7 +80,7 @@ class SamplerWithoutRank(Rule):
                 if not given(event.argument(position, name))
             ]
             if missing and self._alone(event):
-                world, rank = torch_xla.world_size(self.program.target), torch_xla.ordinal(self.program.target)
+                world, rank = self.program.spell(Role.COUNT), self.program.spell(Role.RANK)
                 yield self.finding(
                     event.node,
                     problem=f"DistributedSampler without {' and '.join(missing)} asks torch.distributed, and no process"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import DEVICE_LOADER
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -53,10 +53,11 @@ class UnwrappedLoader(Rule):
     severity = Severity.REFACTOR
     message = (
         "the step loop of line %(line)s iterates the plain DataLoader of line %(built)s and moves each batch by hand:"
-        f" the device waits for the transfer; iterate {DEVICE_LOADER}(loader, device), which transfers ahead and cuts"
+        " the device waits for the transfer; iterate %(instead)s(loader, device), which transfers ahead and cuts"
         " the graph"
     )
     subscribes = (LoopRun,)
+    needs = (Role.LOADER,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report step loops over a plain loader with transfers by hand."""
@@ -67,4 +68,5 @@ class UnwrappedLoader(Rule):
             return
         if loop.moved and not loop.has_host_part and loop.is_step and not framework_feeds(self.program):
             sureness = Confidence.of(loop.certain)
-            yield self.finding(event.node, sureness, line=str(loop.line), built=str(loader.node.lineno))
+            facts = {"built": str(loader.node.lineno), "instead": self.program.spell(Role.LOADER)}
+            yield self.finding(event.node, sureness, line=str(loop.line), **facts)

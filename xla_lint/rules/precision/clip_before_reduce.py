@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import ClippedEarly
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import Confidence, Rule, Severity
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
-BY_HAND = f"call {torch_xla.REDUCE_GRADIENTS} first, then clip, then optimizer.step()"
 BY_ACCELERATE = "call accelerator.clip_grad_norm_, which reduces first"
 
 
@@ -61,6 +60,7 @@ class ClipBeforeReduce(Rule):
         " the limit holds for no step that is taken; %(instead)s"
     )
     subscribes = (ClippedEarly,)
+    needs = (Role.REDUCE_GRADIENTS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report clips of gradients that are reduced later."""
@@ -69,7 +69,7 @@ class ClipBeforeReduce(Rule):
         if event.prepared:
             sureness, instead, wrong = Confidence.INFERENCE, BY_ACCELERATE, not self.sharded
         else:
-            sureness, instead = confidence(event.context), BY_HAND
+            sureness, instead = confidence(event.context), self._by_hand()
             wrong = event.context.replicated and not self.handled
         if wrong:
             yield self.finding(
@@ -80,6 +80,9 @@ class ClipBeforeReduce(Rule):
                 line=str(event.line),
                 instead=instead,
             )
+
+    def _by_hand(self) -> str:
+        return f"call {self.program.spell(Role.REDUCE_GRADIENTS)} first, then clip, then optimizer.step()"
 
     @cached_property
     def sharded(self) -> bool:

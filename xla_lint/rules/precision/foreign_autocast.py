@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import FIRST_AUTOCAST
 from xla_lint.program.domain.events import Autocast
 from xla_lint.rules.base import Rule, Severity
 from xla_lint.rules.wording import confidence, where
@@ -43,12 +44,12 @@ class ForeignAutocast(Rule):
     symbol = "xla-foreign-autocast"
     number = "9733"
     severity = Severity.ERROR
-    message = (
-        f"autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use {torch_xla.AUTOCAST}"
-    )
+    message = "autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use %(instead)s"
     subscribes = (Autocast,)
+    needs = (Role.AUTOCAST,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""
-        if isinstance(event, Autocast) and self.program.target >= torch_xla.FIRST_AUTOCAST:
-            yield self.finding(event.node, confidence(event.context), device=event.device, where=where(event.context))
+        if isinstance(event, Autocast) and self.program.target >= FIRST_AUTOCAST:
+            facts = {"device": event.device, "instead": self.program.spell(Role.AUTOCAST)}
+            yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)

@@ -6,7 +6,9 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import LAST_SCALER
+from xla_lint.program.backend.torch_xla.names import SCALER as OWN_SCALER
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, options
 from xla_lint.program.domain.walk import tensors_in
@@ -65,6 +67,7 @@ class ForeignGradScaler(Rule):
         " execution and a stall every step; %(instead)s"
     )
     subscribes = (LibraryCall,)
+    needs = (Role.AUTOCAST,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
@@ -82,14 +85,14 @@ class ForeignGradScaler(Rule):
         if constant(setting(scaler, "enabled")) is False or not _on_device(event.argument(0, "") or UNKNOWN):
             return
         cost_shows_at = self.steps.get(scaler.node, ())
-        old = self.program.target <= torch_xla.LAST_SCALER
+        old = self.program.target <= LAST_SCALER
         yield self.finding(
             scaler.node,
             confidence(event.context),
             where=lines(cost_shows_at, scaler.node.root()),
-            instead=f"use {torch_xla.SCALER} with a syncfree optimizer, or bfloat16 without a scaler"
+            instead=f"use {OWN_SCALER} with a syncfree optimizer, or bfloat16 without a scaler"
             if old
-            else f"use {torch_xla.AUTOCAST}, which needs no scaler",
+            else f"use {self.program.spell(Role.AUTOCAST)}, which needs no scaler",
         ).costing_at(cost_shows_at)
 
     @cached_property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import SCALER, SYNCFREE, SYNCFREE_TWINS
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import SCALER, SYNCFREE, SYNCFREE_TWINS
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import UNKNOWN, Instance, options
 from xla_lint.rules.base import Rule, Severity
@@ -53,6 +54,7 @@ class NonSyncfreeOptimizer(Rule):
         f" overflowed: one more execution and a stall every step; use {SYNCFREE}%(name)s"
     )
     subscribes = (LibraryCall,)
+    needs = (Role.OPTIMIZERS,)
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

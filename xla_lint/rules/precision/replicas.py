@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import ALL_REDUCE, SHARDING
+from xla_lint.program.backend.torch_xla.names import ALL_REDUCE, SHARDING, SHARDING_PACKAGES
 from xla_lint.program.queries import origins_of
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ PACKAGES = (
     "fairscale.",
     "horovod.",
     "lightning.",
-    "neuronx_distributed.",
+    *SHARDING_PACKAGES,
     "optimum.",
     "torch.distributed.fsdp.",
 )
 """Packages that reduce gradients themselves."""
 NAMES = SHARDING | {"DistributedDataParallel", "FullyShardedDataParallel", "ZeroRedundancyOptimizer", "fully_shard"}
-"""Wrappers and modes of torch and torch_xla that do."""
+"""Wrappers and modes of torch and of backends that do."""
 REDUCTIONS = (ALL_REDUCE, "torch.distributed.all_reduce")
 
 

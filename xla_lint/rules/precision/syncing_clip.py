@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Location
 from xla_lint.program.queries import parameters_place
@@ -53,6 +54,7 @@ class SyncingClip(Rule):
         " step; drop the argument, and check the norm now and then after %(barrier)s"
     )
     subscribes = (LibraryCall,)
+    needs = (Role.BARRIER,)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import TRAINER_OPTIMIZER
+from xla_lint.program.backend.backend import Role
+from xla_lint.program.backend.torch_xla.names import TRAINER_OPTIMIZER
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.arguments import constant, given
 from xla_lint.rules.base import Rule, Severity
@@ -45,6 +46,7 @@ class TrainerOptimizer(Rule):
         f' or optim="{TRAINER_OPTIMIZER}"'
     )
     subscribes = (LibraryCall,)
+    needs = (Role.OPTIMIZERS,)
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import torch_xla
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import OptimizerStep
 from xla_lint.program.queries import origins_held
 from xla_lint.rules.base import Rule, Severity
@@ -52,9 +52,13 @@ class UnreducedGradients(Rule):
     severity = Severity.ERROR
     message = (
         "this step uses gradients that were not reduced over the replicas%(where)s: each replica trains alone, and they"
-        f" drift apart; call {torch_xla.OPTIMIZER_STEP}, or {torch_xla.REDUCE_GRADIENTS} before the step"
+        " drift apart; call %(step)s, or %(reduce)s before the step"
     )
     subscribes = (OptimizerStep,)
+    needs = (
+        Role.OPTIMIZER_STEP,
+        Role.REDUCE_GRADIENTS,
+    )
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report steps of one replica among several with its own gradients."""
@@ -62,7 +66,9 @@ class UnreducedGradients(Rule):
             return
         origins = origins_held(event.optimizer)
         if origins and all(origin.model.node is not None for origin in origins) and not self.handled:
-            yield self.finding(event.node, confidence(event.context), where=where(event.context))
+            spell = self.program.spell
+            facts = {"step": spell(Role.OPTIMIZER_STEP), "reduce": spell(Role.REDUCE_GRADIENTS)}
+            yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)
 
     @cached_property
     def handled(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Role
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, facts
@@ -49,6 +50,7 @@ class LateRead(ReadRule):
     )
     costs = (Counter.READS,)
     takes = Cost.LATE
+    needs = (Role.BARRIER,)
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""

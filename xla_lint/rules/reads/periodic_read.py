@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import STEP_CLOSURE
+from xla_lint.program.backend.backend import Role
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, facts
@@ -47,6 +47,10 @@ class PeriodicRead(ReadRule):
     message = "'%(what)s' is read by %(spelled)s every few steps%(where)s%(state)s; %(advice)s"
     costs = (Counter.COMPILES, Counter.EXECUTIONS)
     takes = Cost.PERIODIC
+    needs = (
+        Role.BARRIER,
+        Role.STEP_CLOSURE,
+    )
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
@@ -57,5 +61,5 @@ class PeriodicRead(ReadRule):
             f", while still pending{computed(read.tensor, read.context)}: those steps are executed once more and wait,"
             " and the read compiles a graph of its own"
         )
-        advice = f"read it after {self.program.barrier}, or hand it to {STEP_CLOSURE}"
+        advice = f"read it after {self.program.barrier}, or hand it to {self.program.spell(Role.STEP_CLOSURE)}"
         return {**facts(read), "state": state, "advice": advice}

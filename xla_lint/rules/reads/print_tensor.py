@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
@@ -52,8 +53,9 @@ class PrintTensor(ReadRule):
     message = "'%(what)s' is formatted by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
+    modes = frozenset(Mode)
     how = How.FORMAT
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
-        return pending_facts(read, self.program.barrier)
+        return pending_facts(read, self.program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.torch_xla import STEP_CLOSURE
+from xla_lint.program.backend.backend import Charge, Role
 from xla_lint.program.domain.events import Condition, How
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.wording import computed, where
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.domain.events import Read
+    from xla_lint.program.queries import Program
 
 WARNING = 30
 """The level of the root logger, `logging.WARNING`. torch_xla installs a root handler when it is imported, so a
@@ -72,15 +73,26 @@ def facts(read: Read) -> dict[str, str]:
     return {"what": read.what, "spelled": read.spelled, "where": where(read.context)}
 
 
-def pending_facts(read: Read, barrier: str) -> dict[str, str]:
-    """What the messages about pending tensors say; `barrier` is the barrier's spelling."""
+PRICES = {
+    Charge.WAITS: "the host waits for the device every step",
+    Charge.CUTS: "the fused group of operations ends there every step, and the host waits for the device",
+    Charge.BREAKS: "the compiled graph is broken there every step, and the host waits for the device",
+}
+"""What a read of a value that is not yet computed costs, where it executes nothing anew."""
+
+
+def pending_facts(read: Read, program: Program) -> dict[str, str]:
+    """What the messages about pending tensors say."""
     state = "still pending" if read.on_every_path else "possibly still pending"
     return {
         **facts(read),
         "state": state + computed(read.tensor, read.context),
-        "cost": _price(read),
-        "advice": _advice(read, barrier),
+        "cost": PRICES.get(program.backend.charge) or _price(read),
+        "advice": _advice(read, program) if program.backend.has(Role.BARRIER) else _advice_without_barriers(read),
     }
+
+
+READ_SELDOM = "keep it on the device, and read it every N steps or once an epoch"
 
 
 def _price(read: Read) -> str:
@@ -90,8 +102,8 @@ def _price(read: Read) -> str:
     return "one extra execution and a stall every step"
 
 
-def _advice(read: Read, barrier: str) -> str:
-    step = read.context.step
+def _advice(read: Read, program: Program) -> str:
+    step, barrier = read.context.step, program.barrier
     if read.context.closure:
         return "compute it before the barrier, and hand the result to the closure"
     if read.how is How.BRANCH:
@@ -99,7 +111,13 @@ def _advice(read: Read, barrier: str) -> str:
             return "choose on the device with torch.where"
         return f"choose on the device with torch.where, or read it once after {barrier} and test the number"
     if step is not None and step.form is Form.HOOK:
-        return "keep it on the device, and read it every N steps or once an epoch"
+        return READ_SELDOM
     if step is not None and step.form is Form.FORWARD:
         return f"return it, and let the caller read it after {barrier}"
-    return f"read it after {barrier}, or hand it to {STEP_CLOSURE}"
+    if not program.backend.has(Role.STEP_CLOSURE):
+        return f"read it after {barrier}"
+    return f"read it after {barrier}, or hand it to {program.spell(Role.STEP_CLOSURE)}"
+
+
+def _advice_without_barriers(read: Read) -> str:
+    return "choose on the device with torch.where" if read.how is How.BRANCH else READ_SELDOM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
@@ -46,8 +47,9 @@ class TensorBranch(ReadRule):
     message = "'%(what)s' is tested by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS, Counter.READS)
     takes = Cost.FULL
+    modes = frozenset(Mode)
     how = How.BRANCH
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
-        return pending_facts(read, self.program.barrier)
+        return pending_facts(read, self.program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.sagemaker import numbers, table
-from xla_lint.program.backend.torch_xla import ENTRY
+from xla_lint.program.backend.torch_xla.names import ENTRY
 from xla_lint.program.domain.values import Instance, Mapping
 from xla_lint.rules.base import Severity
 from xla_lint.rules.sagemaker.base import EstimatorRule
