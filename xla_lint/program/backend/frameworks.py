@@ -8,6 +8,8 @@ from __future__ import annotations
 LIGHTNING = ("lightning", "pytorch_lightning", "lightning_fabric")
 TRAINERS = (*LIGHTNING, "transformers", "accelerate", "trl", "peft", "optimum", "setfit", "sentence_transformers")
 """Packages that run training loops, or the device, for a program."""
+FRAMEWORKS = frozenset({*TRAINERS, "diffusers", "timm", "ignite", "catalyst", "fastai"})
+"""Packages that are libraries in their own checkout too: what they say of XLA they say for those who use them."""
 TORCH = ("torch", *TRAINERS, "diffusers", "timm")
 """Packages of which a program that sets variables for torch_xla imports one."""
 XLA_PARTS = ("xla", "tpu")

@@ -12,7 +12,7 @@ from xla_lint.program.backend import ASSUMED, package_of, role_of
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.steps import decide
-from xla_lint.program.domain.values import Text
+from xla_lint.program.domain.values import Device, Location, Text, options
 from xla_lint.program.interpreter.api_uses import api_uses
 from xla_lint.program.interpreter.entry_points import EntryPoints
 from xla_lint.program.interpreter.environment import environment_sets
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 XLA = frozenset({Domain.XLA})
+ASKING = (Role.DEVICE, Role.DEVICES)
 
 
 @dataclass(slots=True)
@@ -190,7 +191,7 @@ def run_program(
         {} if alone else ran_by_module(happened, program.called),
         judge.judge(program, domains),
         any(map(uses_device, happened.events)),
-        any(map(names_device, happened.events)),
+        names_lazy_device(entry, happened.events),
         happened.errors,
         happened.given_up,
     )
@@ -237,6 +238,28 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
     return {module: Reached(*lines[module], names) for module in happened.modules.values()}
 
 
+def names_lazy_device(entry: nodes.Module, events: Collection[Event]) -> bool:
+    """Whether a program asks for a lazy device by its name, and for no device that may be another one in its stead.
+
+    A device that a helper asks for shows this only where the script itself puts something there.
+    """
+    asked = [event for event in events if names_device(event)]
+    if any(role_of(event.name) not in ASKING for event in asked if isinstance(event, LibraryCall)) or any(
+        isinstance(event, Launch) or event.node.root() is entry for event in asked
+    ):
+        return True
+    own = (event for event in events if isinstance(event, LibraryCall) and event.node.root() is entry)
+    return bool(asked) and any(_is_surely_lazy(value) for event in own for value in _given(event))
+
+
+def _is_surely_lazy(value: Value) -> bool:
+    """Whether a device is the lazy one, or the host's where there is none."""
+    found = options(value)
+    devices = [option for option in found if isinstance(option, Device) and option.certain]
+    places = {device.place for device in devices}
+    return len(devices) == len(found) and Location.DEVICE in places and places <= {Location.DEVICE, Location.HOST}
+
+
 def uses_device(event: Event) -> bool:
     """Whether an event shows that a run is one on a lazy device; other calls of a backend may serve any device."""
     return names_device(event) or (isinstance(event, LibraryCall) and any(map(is_device, _given(event))))
@@ -249,7 +272,7 @@ def names_device(event: Event) -> bool:
     kin = is_of_xla(event.name) and package_of(event.name) is None
     return (
         kin
-        or role_of(event.name) in (Role.DEVICE, Role.DEVICES)
+        or role_of(event.name) in ASKING
         or (event.name in NAMING and any(isinstance(value, Text) and is_device(value) for value in _given(event)))
     )
 

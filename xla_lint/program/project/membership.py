@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.project.cycles import beginnings, gathered
+from xla_lint.program.project.requests import is_test
 from xla_lint.program.project.scope import Domain
 
 if TYPE_CHECKING:
@@ -173,8 +174,3 @@ class Memberships:
         xla, nothing = frozenset({Domain.XLA}), frozenset[Domain]()
         own = {path: xla if self._summaries[path].statements.commits_to_xla else nothing for path in self._imports}
         return gathered({path: self._summaries[path].needs & imports for path, imports in self._imports.items()}, own)
-
-
-def is_test(path: Path) -> bool:
-    """Whether a file is a test of the project."""
-    return path.name.startswith("test_") or "tests" in path.parts or "test" in path.parts

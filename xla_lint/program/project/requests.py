@@ -6,6 +6,7 @@ What only leads to an error on XLA is no request, and neither is what a constant
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,13 +34,21 @@ from xla_lint.program.backend.frameworks import (
     VARIABLES,
     XLA_PARTS,
 )
+from xla_lint.program.project.scope import is_of_framework
 from xla_lint.program.syntax.constants import Constants, last_name
 from xla_lint.program.syntax.depth import room_to_recurse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 ENVIRONMENT = "environ"
+USES_TRAINER = re.compile(
+    rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b(?:" + "|".join(TRAINERS).encode() + rb")\b", re.MULTILINE
+)
+"""A source that imports a package whose arguments may ask for XLA."""
+TORCH_MENTIONS = tuple(text.encode() for text in (*VARIABLES, *CHOSEN["backend"]))
+"""Without such a package, a source that holds none of these asks for nothing: variables, and compilers."""
 
 
 class Requests(NamedTuple):
@@ -51,19 +60,32 @@ class Requests(NamedTuple):
     """Whether it has code of its own for XLA, behind a question whether it runs there."""
 
 
-def requests_in(source: bytes) -> Requests:
-    """What the bytes of a file say of XLA to frameworks; nothing where they are no Python."""
+def requests_in(source: bytes, path: Path | None = None) -> Requests:
+    """What the bytes of a file say of XLA to frameworks; nothing where they are no Python.
+
+    Code for XLA in a test, or in a framework itself, shows no program to run there.
+    """
     if not may_request(source):
         return Requests()
-    return _requests(source)
+    found = _requests(source)
+    if found.tests and path is not None and (is_test(path) or is_of_framework(path)):
+        return found._replace(tests=False)
+    return found
 
 
 def may_request(source: bytes) -> bool:
     """A cheap test: False only where nothing can be requested."""
-    return any(mark in source for mark in MENTIONS) and any(package.encode() in source for package in TORCH)
+    if USES_TRAINER.search(source):
+        return any(mark in source for mark in MENTIONS)
+    return any(mark in source for mark in TORCH_MENTIONS) and any(package.encode() in source for package in TORCH)
 
 
-@lru_cache(maxsize=16)
+def is_test(path: Path) -> bool:
+    """Whether a file is a test of the project."""
+    return path.name.startswith("test_") or "tests" in path.parts or "test" in path.parts
+
+
+@lru_cache(maxsize=512)
 def _requests(source: bytes) -> Requests:
     tree = parsed(source)
     return Requests() if tree is None else _Reader(tree, source).requests()

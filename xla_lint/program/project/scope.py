@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xla_lint.program.backend import ASSUMED, OWN_PACKAGES
+from xla_lint.program.backend.frameworks import FRAMEWORKS
 
 
 class Scope(enum.Enum):
@@ -107,3 +108,13 @@ def requirements(root: Path | None, package: str) -> tuple[tuple[str, Version], 
             continue
         found += ((m["op"], Version(int(m["major"]), int(m["minor"] or 0))) for m in pattern.finditer(text))
     return tuple(found)
+
+
+def is_of_framework(path: Path) -> bool:
+    """Whether a file is a module of a framework's own package."""
+    folder = path.parent
+    while (folder / "__init__.py").exists():
+        if folder.name in FRAMEWORKS:
+            return True
+        folder = folder.parent
+    return False

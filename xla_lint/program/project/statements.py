@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
@@ -72,10 +73,10 @@ class Statements(NamedTuple):
     """Whether that holds, or it asks a framework for XLA: what cannot do without it is an XLA program."""
 
 
-def stated_in(source: bytes) -> Statements:
-    """What the bytes of a file say."""
+def stated_in(source: bytes, path: Path | None = None) -> Statements:
+    """What the bytes of a file say, which lies at a path."""
     commits = COMMITS_TO_XLA.search(source) is not None
-    requests = Requests() if commits else requests_in(source)
+    requests = Requests() if commits else requests_in(source, path)
     domains = {domain for domain, pattern in DOMAINS.items() if pattern.search(source)}
     return Statements(
         frozenset(domains | ({Domain.XLA} if any(requests) else set())),
@@ -113,7 +114,7 @@ def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
         or (scope is Scope.ALL and any(name.partition(".")[0] in TORCH_PACKAGES for name in names))
         or has_replica_function(module)
         or names_lazy_device(module)
-        or any(requests_in(source)),
+        or any(requests_in(source, _path_of(module))),
         Domain.ACCELERATE: any(name in ACCELERATORS for name in names),
         Domain.SAGEMAKER: any(name.partition(".")[0] == SAGEMAKER for name in names),
     }
@@ -131,8 +132,12 @@ def drives_device(module: nodes.Module) -> bool:
         any(name in module.locals for name in REPLICA_FUNCTIONS)
         or any(name.partition(".")[0] in DRIVING for name in index_of(module).imported)
         or names_lazy_device(module)
-        or any(requests_in(_source_of(module)))
+        or any(requests_in(_source_of(module), _path_of(module)))
     )
+
+
+def _path_of(module: nodes.Module) -> Path | None:
+    return Path(module.file) if module.file else None
 
 
 def _source_of(module: nodes.Module) -> bytes:
