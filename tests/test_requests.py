@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -222,3 +223,27 @@ def test_a_mention_of_xla_spawn_alone_starts_nothing() -> None:
         print("run_glue.py")
     """).encode()
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "tests"),
+    [("train.py", True), ("test_train.py", False), ("tests/train.py", False), ("accelerate/train.py", False)],
+)
+def test_code_for_xla_in_a_test_or_a_framework_is_for_others(tmp_path: Path, place: str, tests: bool) -> None:
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    path.with_name("__init__.py").touch()
+    source = (A + "pad = 128 if accelerator.distributed_type == DistributedType.XLA else None").encode()
+    assert requests_in(source, path) == Requests(tests=tests)
+
+
+def test_a_folder_of_the_name_of_a_framework_is_no_package(tmp_path: Path) -> None:
+    path = tmp_path / "accelerate" / "train.py"
+    path.parent.mkdir()
+    source = (A + "pad = 128 if accelerator.distributed_type == DistributedType.XLA else None").encode()
+    assert requests_in(source, path) == Requests(tests=True)
+
+
+def test_a_request_in_a_test_is_one(tmp_path: Path) -> None:
+    source = (L + "L.Trainer(accelerator='tpu')").encode()
+    assert requests_in(source, tmp_path / "test_train.py") == Requests(asks=True)

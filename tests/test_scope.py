@@ -96,6 +96,13 @@ def test_a_script_on_the_device_of_accelerate_is_outside_whatever_it_imports(tmp
     assert READ not in found_in(tmp_path, "main.py", files)
 
 
+def test_a_device_that_a_helper_uses_itself_is_not_the_scripts(tmp_path: Path) -> None:
+    script = LOOP.format("from accelerate import Accelerator\nfrom device import noise", "Accelerator().device")
+    helper = OPTIONAL + "def noise():\n    return torch.randn(4, device=pick())\n"
+    files = {"main.py": script.replace("_ in range(6)", "_ in noise()"), "device.py": helper}
+    assert READ not in found_in(tmp_path, "main.py", files)
+
+
 def a_package(number: int) -> dict[str, str]:
     """A package of so many modules besides, none of which imports another."""
     report = "def show(step, loss):\n    print(step, loss.item())\n"
@@ -117,6 +124,21 @@ def test_what_a_module_of_a_large_package_leads_to_is_one(tmp_path: Path, reache
     script = LOOP.replace("print(loss.item())", "show(0, loss)\n        torch_xla.sync()")
     files["main.py"] = script.format("import torch_xla\nfrom proj.report import show", "torch_xla.device()")
     assert (READ in found_in(tmp_path, "proj/report.py", files)) is (reached < MOST_REACHED)
+
+
+@pytest.mark.parametrize(("name", "found"), [("main.py", True), ("tests/test_main.py", False)])
+def test_the_tests_of_a_large_package_use_it_as_a_library(tmp_path: Path, name: str, found: bool) -> None:
+    script = LOOP.replace("print(loss.item())", "show(0, loss)\n        torch_xla.sync()")
+    text = script.format("import torch_xla\nfrom proj.report import show", "torch_xla.device()")
+    assert (READ in found_in(tmp_path, "proj/report.py", {name: text, **a_package(70)})) is found
+
+
+@pytest.mark.parametrize(("package", "apart"), [("mine", False), ("ignite", True), ("neuronx_distributed", True)])
+def test_a_framework_in_its_own_checkout_is_a_library(tmp_path: Path, package: str, apart: bool) -> None:
+    script = LOOP.replace("print(loss.item())", "show(0, loss)\n        torch_xla.sync()")
+    files = {place.replace("proj", package): text for place, text in a_package(70).items()}
+    files["main.py"] = script.format(f"import torch_xla\nfrom {package}.report import show", "torch_xla.device()")
+    assert (READ not in found_in(tmp_path, f"{package}/report.py", files)) is apart
 
 
 def test_a_checkout_of_a_known_library_is_part_of_no_program(tmp_path: Path) -> None:

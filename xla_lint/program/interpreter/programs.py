@@ -239,17 +239,20 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
 
 
 def names_lazy_device(entry: nodes.Module, events: Collection[Event]) -> bool:
-    """Whether a program asks for a lazy device by its name, and for no device that may be another one in its stead.
+    """Whether a program asks for a lazy device by its name, or launches replicas, or calls kin of a backend.
 
-    A device that a helper asks for shows this only where the script itself puts something there.
+    A device that only a helper asks for shows this where the script itself puts something there.
     """
     asked = [event for event in events if names_device(event)]
-    if any(role_of(event.name) not in ASKING for event in asked if isinstance(event, LibraryCall)) or any(
-        isinstance(event, Launch) or event.node.root() is entry for event in asked
-    ):
+    if any(event.node.root() is entry or not _asks_backend(event) for event in asked):
         return True
     own = (event for event in events if isinstance(event, LibraryCall) and event.node.root() is entry)
     return bool(asked) and any(_is_surely_lazy(value) for event in own for value in _given(event))
+
+
+def _asks_backend(event: Event) -> bool:
+    """Whether an event is a call that asks a backend for the device."""
+    return isinstance(event, LibraryCall) and role_of(event.name) in ASKING
 
 
 def _is_surely_lazy(value: Value) -> bool:
@@ -272,7 +275,7 @@ def names_device(event: Event) -> bool:
     kin = is_of_xla(event.name) and package_of(event.name) is None
     return (
         kin
-        or role_of(event.name) in ASKING
+        or _asks_backend(event)
         or (event.name in NAMING and any(isinstance(value, Text) and is_device(value) for value in _given(event)))
     )
 
