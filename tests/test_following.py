@@ -436,9 +436,7 @@ CASES = {
             report("epoch", loss)
     """,
     "a setting that all calls spell alike": """
-        def report(loss, verbose, mode):
-            if verbose:
-                print(loss.item())  # expect: xla-value-read
+        def report(loss, mode):
             if mode == "full":
                 print(loss.item())  # expect: xla-value-read
 
@@ -453,7 +451,7 @@ CASES = {
         quiet, loud = Report(False), Report(True)
         for x in loader:
             loss = update(x)
-            report(loss, False, mode="short")
+            report(loss, mode="short")
             quiet(loss)
     """,
     "an ensemble sees one batch": """

@@ -22,7 +22,11 @@ CASES = {
         import evaluate
         metric = evaluate.load("accuracy")
         probe.value(metric)  # is: load
-        probe.value(metric.compute())  # is: unknown
+        probe.value(metric.compute())  # is: {number..}
+        metric.add_batch(predictions=h, references=h)
+        for _ in range(9):
+            metric.add_batch(predictions=model(t), references=h)  # expect: xla-value-read
+            torch_xla.sync()
         class Mine(evaluate.Metric):
             pass
         probe.value(Mine())  # is: Metric

@@ -16,8 +16,8 @@ CASES = {
         probe.value(AutoTokenizer.from_pretrained("bert"))  # is: PreTrainedTokenizer
         probe.value(BertTokenizer("vocabulary"))  # is: PreTrainedTokenizer
         probe.value(transformers.get_linear_schedule_with_warmup(optimizer, 1, 2))  # is: LambdaLR
-        probe.value(transformers.utils.is_torch_xla_available())  # is: True
-        probe.value(transformers.is_torch_xla_available())  # is: True
+        probe.value(transformers.utils.is_torch_xla_available())  # is: True fact
+        probe.value(transformers.is_torch_xla_available())  # is: True fact
         fast = transformers.Adafactor(model.parameters())  # expect: xla-syncing-optimizer
         probe.value(fast)  # is: Adafactor
         probe.value(transformers.default_data_collator([h]))  # is: unknown

@@ -94,7 +94,7 @@ class Backend:
     aliases: tuple[tuple[str, str], ...] = ()
     """Modules, each with the name by which programs import it: `("torch_xla.runtime.", "xr.")`."""
     canonical: Mapping[str, str] = field(default_factory=dict)
-    """Modules whose members are public elsewhere."""
+    """Modules whose members are public elsewhere, and classes that are called in the way of another library's."""
     packages: frozenset[str] = frozenset()
     """Packages whose import makes a module part of a program for the backend: its own, and those built upon it."""
     modules: tuple[str, ...] = ()

@@ -232,6 +232,8 @@ class HostChoice(Event):
     """A random number drawn on the host decides what is recorded."""
 
     spelled: str
+    ends: Loop | None = None
+    """The loop of which it only decides whether it goes on."""
 
 
 @dataclass(slots=True, eq=False)

@@ -172,10 +172,22 @@ def _tensors(a: Tensor, b: Tensor, _: int) -> Tensor | None:
 
 def _sequences(a: Sequence, b: Sequence, depth: int) -> Sequence:
     frozen = a.frozen and b.frozen
+    made, grown = (a.made if a.made == b.made else None), a.grown | b.grown
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = [join(x, y, depth - 1) for x, y in zip(a.items, b.items, strict=True)]
-        return Sequence(items, join_all(items), frozen)
-    return Sequence(None, join(element_of(a), element_of(b), depth - 1), frozen)
+        element = _any_of(items, depth - 1) if items else join(a.element, b.element, depth - 1)
+        return Sequence(items, element, frozen, made, grown, a.steady or b.steady)
+    mine, other = (_any_of(side.items, depth - 1) if side.items else side.element for side in (a, b))
+    element = join(mine, other, depth - 1)
+    return Sequence(None, element, frozen, made, grown, a.steady or b.steady)
+
+
+def _any_of(items: list[Value], depth: int) -> Value:
+    """What any item of a sequence is, as deep as the sequence stands."""
+    result = items[0]
+    for item in items[1:]:
+        result = join(result, item, depth)
+    return result
 
 
 def _mappings(a: Mapping, b: Mapping, depth: int) -> Mapping:

@@ -13,13 +13,17 @@ from xla_lint.program.domain.join import choose, join_all, may_alias
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.values import (
     NO_TENSOR,
+    NUMBER,
+    TEXT,
     UNKNOWN,
     Choice,
     Instance,
     Location,
+    Mapping,
     Move,
     Name,
     Number,
+    Sequence,
     Tensor,
     Text,
     Trait,
@@ -34,6 +38,12 @@ if TYPE_CHECKING:
 
 ENUMERATIONS = frozenset({"enum.Enum", "enum.Flag"})
 PLAIN_ENUMERATIONS = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
+NUMBERED = "#"
+"""What the key of an entry begins with whose key in the program is a number."""
+OPEN = "?"
+"""The library of an object of which nothing is known but that the program puts things on it."""
+OPEN_LIBRARIES = frozenset({OPEN, "argparse.Namespace", "types.SimpleNamespace", "omegaconf.DictConfig"})
+NAMED_TUPLE = "typing.NamedTuple"
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
 SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
@@ -191,6 +201,11 @@ def is_optimizer(value: Value) -> TypeGuard[Instance]:
     return isinstance(value, Instance) and value.library.startswith(OPTIMIZERS) and not is_schedule(value)
 
 
+def is_open(value: Value | None) -> TypeGuard[Instance]:
+    """Whether a value is an object that holds what was put on it, and else what is not known."""
+    return isinstance(value, Instance) and value.library in OPEN_LIBRARIES
+
+
 def is_schedule(value: Value) -> TypeGuard[Instance]:
     """Whether a value is a schedule of learning rates, or an averaged model."""
     return isinstance(value, Instance) and value.library.startswith(SCHEDULES)
@@ -205,7 +220,29 @@ def key_of(value: Value | None) -> str | None:
     """The key under which a dict keeps what a value indexes; None where that is not known."""
     if isinstance(value, Text):
         return value.const
+    if isinstance(value, Number):
+        return f"{NUMBERED}{value.const}" if isinstance(value.const, int) else None
     return f"{value.node.root().name}:{value.node.lineno}.{value.name}" if isinstance(value, Member) else None
+
+
+def keys_of(mapping: Mapping) -> Value:
+    """What any key of a dict is."""
+    numbered = [key.startswith(NUMBERED) for key in mapping.entries]
+    return NUMBER if numbered and all(numbered) and mapping.element is None else UNKNOWN if any(numbered) else TEXT
+
+
+def is_tuple(cls: Class) -> bool:
+    """Whether a class is one of named tuples."""
+    return cls.fields is not None and library_base(cls) == NAMED_TUPLE
+
+
+def fields_of(value: Value, *, of_any: bool = False) -> Sequence | None:
+    """The fields of a named tuple in order, with `of_any` those of a dataclass too; None for other values."""
+    if not isinstance(value, Instance) or value.cls is None or value.cls.fields is None:
+        return None
+    if not of_any and not is_tuple(value.cls):
+        return None
+    return Sequence([value.attributes.get(name, UNKNOWN) for name in value.cls.fields], UNKNOWN, True)
 
 
 def member_of(cls: Class | None, name: str) -> Value | None:

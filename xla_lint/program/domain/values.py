@@ -109,6 +109,7 @@ class Trait(enum.Enum):
     COUNTED = "taken modulo something"
     SHAPE = "taken from a shape"
     LONGEST = "the greatest of several lengths"
+    DEFAULT = "the default of a parameter, which no call in sight changes"
     FACT = "known of the device, whatever the configuration, or spelled apart by the calls of a function"
 
 
@@ -351,8 +352,21 @@ class Sequence(Value):
     element: Value = UNKNOWN
     frozen: bool = False
     """True for a tuple."""
+    made: frozenset[Loop] | None = None
+    """The loops around the place that made a list; None where its length is not followed."""
+    grown: frozenset[Loop] = NO_LOOPS
+    """The loops in whose iterations its length changes."""
+    steady: bool = False
+    """True where what leaves it may keep its length within bounds."""
 
-    FIELDS: ClassVar[Table] = {"items": INSIDE, "element": INSIDE, "frozen": BOTH}
+    FIELDS: ClassVar[Table] = {
+        "items": INSIDE,
+        "element": INSIDE,
+        "frozen": BOTH,
+        "made": agreed(None),
+        "grown": UNION,
+        "steady": EITHER,
+    }
 
 
 @dataclass(slots=True, eq=False)

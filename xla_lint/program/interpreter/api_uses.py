@@ -15,7 +15,7 @@ from xla_lint.program.syntax.imports import dotted_name, imports_of
 from xla_lint.program.syntax.index import index_of, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from xla_lint.knowledge.api import Argument, Life
     from xla_lint.program.domain.events import Event
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 Branches = tuple[tuple[nodes.NodeNG, bool], ...]
 
 
-def api_uses(code: ReachableCode) -> Iterator[Event]:
-    """The uses of the backends' names, a statement or an expression each, without those that a guard answers for."""
+def api_uses(code: ReachableCode, named: Mapping[nodes.NodeNG, str]) -> Iterator[Event]:
+    """The uses of the backends' names, a statement or an expression each, without those that a guard answers for.
+
+    `named` tells what attributes name that were reached through parameters, objects and choices.
+    """
     mentioned: dict[str, list[Branches]] = defaultdict(list)
     provided: set[str] = set()
     names = frozenset[str]().union(*map(index_of(code.module).names_for, OWN_PACKAGES))
-    spots = [spot for spot in code.spots if concerns(spot.node, names)]
+    spots = [spot for spot in code.spots if spot.node in named or concerns(spot.node, names)]
     for spot in spots:
         for dotted in _mentions(spot.node):
             mentioned[dotted].append(spot.guards.branches)
@@ -43,7 +46,7 @@ def api_uses(code: ReachableCode) -> Iterator[Event]:
     for spot in spots:
         used = tuple(
             use
-            for dotted, use in _used(spot)
+            for dotted, use in _used(spot, named)
             if dotted not in provided
             and (use.life.ends or not use.importable)
             and not _alternative(use.life, spot.guards, mentioned)
@@ -61,7 +64,7 @@ def concerns(node: nodes.NodeNG, names: Collection[str]) -> bool:
     return root_name(node) in names
 
 
-def _used(spot: Spot) -> Iterator[tuple[str, UsedApi]]:
+def _used(spot: Spot, named: Mapping[nodes.NodeNG, str]) -> Iterator[tuple[str, UsedApi]]:
     node, caught = spot.node, spot.guards.caught
     if isinstance(node, nodes.ImportFrom) and not node.level and "ImportError" not in caught:
         for name, _ in node.names:
@@ -73,7 +76,7 @@ def _used(spot: Spot) -> Iterator[tuple[str, UsedApi]]:
             if (found := api.find(name)) is not None:
                 yield name, UsedApi(name, found.life, importable=found.is_module)
     elif isinstance(node, nodes.Attribute) and "AttributeError" not in caught:
-        yield from _attribute(node)
+        yield from _attribute(node, named)
     elif isinstance(node, nodes.Call):
         for argument in api.arguments().get(dotted_name(node.func) or "", ()):
             if gives(node, argument):
@@ -81,14 +84,14 @@ def _used(spot: Spot) -> Iterator[tuple[str, UsedApi]]:
                 yield name, UsedApi(name, argument.life)
 
 
-def _attribute(node: nodes.Attribute) -> Iterator[tuple[str, UsedApi]]:
+def _attribute(node: nodes.Attribute, named: Mapping[nodes.NodeNG, str]) -> Iterator[tuple[str, UsedApi]]:
     """A name that is spelled out here: what an import names whole is the import's affair."""
-    dotted = dotted_name(node)
+    dotted = dotted_name(node) or named.get(node)
     found = api.find(dotted) if dotted is not None else None
     if dotted is None or found is None or not found.life.ends or len(dotted) < len(found.name):
         return
-    owner = dotted_name(node.expr)
-    if owner is not None and api.find(owner) is not found:
+    owner = dotted_name(node.expr) or dotted.rpartition(".")[0]
+    if api.find(owner) is not found:
         yield dotted, UsedApi(node.as_string(), found.life)
 
 

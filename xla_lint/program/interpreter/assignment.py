@@ -10,7 +10,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import GradientSet, How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import key_of
+from xla_lint.program.domain.objects import is_open, key_of
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -22,6 +22,7 @@ from xla_lint.program.domain.values import (
     Sequence,
     Stream,
     Tensor,
+    Text,
     Trait,
     options,
 )
@@ -181,11 +182,16 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
                 machine.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
             if option.made is not None and not all(is_made(part, option.made) for part in (index, value)):
                 machine.rebind(target.value, option, option.like(made=None))
+        elif isinstance(option, Mapping) and is_each_key(target):
+            store_each(machine, option, bounded(value, option))
         elif isinstance(option, Mapping):
             store_item(machine, option, index, bounded(value, option))
         elif isinstance(option, Sequence) and not option.frozen:
             machine.heap.assign(option, "items", None)
             machine.heap.assign(option, "element", join(option.element, bounded(value, option)))
+        elif is_open(option):
+            if isinstance(index, Text) and index.const is not None:
+                machine.set_attribute(option, index.const, value)
         elif isinstance(option, Instance) and option.cls is not None:
             method = machine.attribute(option, "__setitem__", target)
             if isinstance(method, Function):
@@ -205,6 +211,42 @@ def is_made(value: Value, around: Loop) -> bool:
     if isinstance(value, Number):
         return value.const is not None or Trait.SHAPE in value.traits
     return value is NONE
+
+
+def is_each_key(target: nodes.Subscript) -> bool:
+    """Whether an item is set under each key of its dict in turn: `for k in d: d[k] = ...`."""
+    if not isinstance(target.slice, nodes.Name) or not isinstance(target.value, nodes.Name):
+        return False
+    key, owner = target.slice.name, target.value.name
+    loops = (node for node in target.node_ancestors() if isinstance(node, nodes.For))
+    return any(takes_keys(loop.target, key) and goes_over(loop.iter, owner) for loop in loops)
+
+
+def takes_keys(target: nodes.NodeNG, key: str) -> bool:
+    """Whether a loop's target is a key, or a key with its item."""
+    first = target.elts[0] if isinstance(target, nodes.Tuple) and target.elts else target
+    return isinstance(first, nodes.AssignName) and first.name == key
+
+
+def goes_over(iterable: nodes.NodeNG, owner: str) -> bool:
+    """Whether a loop goes over a dict of this name, its keys or its items."""
+    while isinstance(iterable, nodes.Call):
+        called = iterable.func
+        views = isinstance(called, nodes.Attribute) and called.attrname in ("keys", "items")
+        iterable = called.expr if views and isinstance(called, nodes.Attribute) else next(iter(iterable.args), called)
+    return isinstance(iterable, nodes.Name) and iterable.name == owner
+
+
+def store_each(machine: Machine, owner: Mapping, value: Value) -> None:
+    """Set every item of a dict; under a test, some of them. What is not known adds nothing to what is."""
+    if value is UNKNOWN:
+        store_item(machine, owner, value, value)
+        return
+    conditional = machine.is_conditional
+    for key, held in list(owner.entries.items()):
+        machine.heap.put(owner.entries, key, join(held, value) if conditional else value)
+    if owner.element is not None:
+        machine.heap.assign(owner, "element", join(owner.element, value) if conditional else value)
 
 
 def store_item(machine: Machine, owner: Mapping, index: Value, value: Value) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
-from xla_lint.program.backend import DEVICE_TYPES
+from xla_lint.program.backend import DEVICE_TYPES, package_of
 from xla_lint.program.domain.definitions import Class, Function, Member, Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loaders import Loader
@@ -14,12 +14,14 @@ from xla_lint.program.domain.objects import (
     Super,
     bound_to,
     is_enumeration,
+    is_open,
     library_base,
     lineage,
     member_of,
 )
 from xla_lint.program.domain.values import (
     FACT,
+    NO_TENSOR,
     NONE,
     NUMBER,
     SHAPE,
@@ -61,9 +63,12 @@ VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 
 
 @attributes_of(Name)
-def name_attribute(_: Machine, value: Name, name: str, __: nodes.NodeNG) -> Value:
-    """A name of a library, or a module inside."""
-    return Name(canonical(f"{value.dotted}.{name}"))
+def name_attribute(machine: Machine, value: Name, name: str, node: nodes.NodeNG) -> Value:
+    """A name of a library, or a module inside; what the program has set there, as on the flags of absl."""
+    dotted = f"{value.dotted}.{name}"
+    if package_of(dotted) is not None:
+        machine.named[node] = dotted
+    return machine.set_on_names.get(dotted) or Name(canonical(dotted))
 
 
 @attributes_of(Choice)
@@ -71,6 +76,12 @@ def choice_attribute(machine: Machine, value: Choice, name: str, node: nodes.Nod
     """The attribute of each alternative; of several devices, of the lazy one."""
     on_xla = [o for o in value.options if isinstance(o, Device) and o.place is Location.DEVICE]
     return join_all(machine.attribute(o, name, node) for o in on_xla or value.options if o is not NONE)
+
+
+@attributes_of(type(NO_TENSOR))
+def attribute_of_other(_: Machine, value: Value, __: str, ___: nodes.NodeNG) -> Value:
+    """A part of what is no tensor is not taken for one either."""
+    return value
 
 
 @attributes_of(Class)
@@ -145,6 +156,8 @@ def instance_attribute(machine: Machine, value: Instance, name: str, node: nodes
     known = attribute_of(machine, value, name, node)
     if known is not None:
         return known
+    if is_open(value) and not hasattr(dict, name):
+        return UNKNOWN
     getter = member_of(value.cls, "__getattr__")
     if isinstance(getter, Function):
         return UNKNOWN
@@ -164,7 +177,8 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: nodes.Nod
     if name in METADATA_ATTRIBUTES:
         return SHAPE
     if name == "grad":
-        recorded_in = max(machine.here.epochs) if value.place is Location.DEVICE else value.recorded_in
+        computed = machine.graded if machine.graded is not None else max(machine.here.epochs)
+        recorded_in = computed if value.place is Location.DEVICE else value.recorded_in
         return value.like(grad=False, recorded_in=recorded_in, line=int(node.lineno or 0), origins=gradient_of(value))
     if name == "data":
         return value.alias(grad=False)
@@ -204,6 +218,8 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             if isinstance(value, Number) and option.cls is not None and name in counters(machine, option.cls):
                 value = Number(None, value.loops | frozenset(machine.at.loops), value.traits)
             machine.heap.put(option.attributes, name, as_setting(value))
+        elif isinstance(option, Name):
+            machine.heap.put(machine.set_on_names, f"{option.dotted}.{name}", as_setting(value))
 
 
 def counters(machine: Machine, cls: Class) -> frozenset[str]:

@@ -79,7 +79,7 @@ def branch(
     ends: list[State | None] = []
     heaps: list[Changes] = []
     random = Condition.RANDOM in truth.if_true
-    operations, dead, ended = machine.operations, False, False
+    operations, dead, ended, ends_loop = machine.operations, False, False, False
     tests = machine.at.tests
     if truth.known is None:
         machine.at.tests = (*tests, len(machine.at.loops))
@@ -96,19 +96,23 @@ def branch(
         departures, events = count_departures(machine), len(machine.events)
         run()
         if machine.at.state is None:
-            dead = True
             ended |= count_departures(machine) == departures
+            skips, breaks = skipped_by(machine, departures)
+            dead, ends_loop = dead or skips or breaks, ends_loop or breaks
             leave(machine, departures, events)
         ends.append(machine.at.state)
         heaps.append(machine.heap.take_back(mark))
     machine.at.tests = tests
+    whole = len(ends) == 2 and (ended or all(end is not None for end in ends))
+    if truth.usual is not None and len(ends) == 2 and ends[not truth.usual] is not None:
+        ends, heaps = [ends[not truth.usual]], [heaps[not truth.usual]]
     machine.heap.merge(*heaps, ranked=truth.ranked)
     if random and (machine.operations > operations or (dead and machine.at.loops)) and truth.known is None:
         machine.at.state = before
-        if dead or machine.operations > operations:
-            machine.emit(HostChoice(test, machine.context, "branch"))
+        ends_turns = ends_loop and machine.operations == operations
+        machine.emit(HostChoice(test, machine.context, "branch", machine.loops[-1] if ends_turns else None))
     machine.at.state = meet_all(ends, ranked=truth.ranked)
-    if machine.at.state is not None and len(ends) == 2 and (ended or all(end is not None for end in ends)):
+    if machine.at.state is not None and whole:
         machine.at.state.path_condition = path_condition
 
 
@@ -119,6 +123,13 @@ def count_departures(machine: Machine) -> tuple[int, int, int]:
         return len(frame.returns), 0, 0
     exits = frame.exits[-1]
     return len(frame.returns), len(exits.breaks), len(exits.continues)
+
+
+def skipped_by(machine: Machine, departures: tuple[int, int, int]) -> tuple[bool, bool]:
+    """Whether a path that ended skips the rest of a turn, and whether it is the last turn of its loop."""
+    returned, broke, continued = (now - then for now, then in zip(count_departures(machine), departures, strict=True))
+    inside_turn = machine.at.frame.depth == len(machine.at.loops)
+    return bool(continued or (returned and inside_turn)), bool(broke or (returned and not inside_turn))
 
 
 def leave(machine: Machine, departures: tuple[int, int, int], events: int) -> None:
@@ -161,6 +172,8 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
         narrow(machine, told)
         results.append(NO_TENSOR if is_no_tensor(branch, told) else machine.evaluate(branch))
         before.merge_course(machine.here)
+    if truth.usual is not None and len(results) == 2:
+        results = [results[not truth.usual]]
     before.path_condition = path_condition
     machine.at.state = before
     if Condition.RANDOM in truth.if_true and machine.operations > operations:

@@ -9,13 +9,17 @@ from astroid import nodes
 
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.join import join_all
+from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import model_on_device
 from xla_lint.program.domain.values import (
     FACT,
+    NO_TENSOR,
     NONE,
     UNKNOWN,
     Choice,
     Instance,
+    Location,
     Mapping,
     Name,
     Number,
@@ -24,14 +28,19 @@ from xla_lint.program.domain.values import (
     Text,
 )
 from xla_lint.program.domain.walk import tensors_in
-from xla_lint.program.interpreter.names import by_use
-from xla_lint.program.library.dispatch import call_library, call_method
+from xla_lint.program.interpreter.names import by_use, lookup
+from xla_lint.program.library.dispatch import MODULE, call_library, call_method
+from xla_lint.program.library.networks import run_method
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling, expression
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
+
+
+NOTHING = (NONE, NO_TENSOR)
+"""Alternatives of a value that have no methods that matter."""
 
 
 @calling(Name)
@@ -57,13 +66,31 @@ def call_tensor(machine: Machine, callee: Tensor, arguments: Arguments) -> Value
 @calling(Choice)
 def call_choice(machine: Machine, callee: Choice, arguments: Arguments) -> Value:
     """The result of calling any of the alternatives."""
-    return join_all([machine.call(option, arguments) for option in callee.options if option is not NONE])
+    return join_all([machine.call(option, arguments) for option in callee.options if option not in NOTHING])
 
 
 @expression(nodes.Call)
 def call_expression(machine: Machine, node: nodes.Call) -> Value:
     callee = callee_of(machine, node.func)
-    return machine.call(callee, arguments_of(machine, node))
+    arguments = arguments_of(machine, node, spelled=not isinstance(callee, (Name, Method)))
+    owner = owner_of_part(machine, callee, node.func)
+    if owner is not None and device_tensors(arguments.positional):
+        return run_method(machine, Instance(None, MODULE, place=owner.place, model=True, certain=False), arguments)
+    return machine.call(callee, arguments)
+
+
+def owner_of_part(machine: Machine, callee: Value, function: nodes.NodeNG) -> Instance | None:
+    """The module on the device that holds an unknown object which it was given, and now calls; None for others."""
+    in_step = machine.at.in_forward or (machine.loop is not None and machine.loop.form is Form.HOOK)
+    if not in_step or not isinstance(function, nodes.Attribute):
+        return None
+    part = function.expr if isinstance(callee, Method) and callee.receiver is UNKNOWN else function
+    if (part is function and callee is not UNKNOWN) or not isinstance(part, nodes.Attribute):
+        return None
+    owner = lookup(machine, part.expr.name) if isinstance(part.expr, nodes.Name) else UNKNOWN
+    if not isinstance(owner, Instance) or not owner.model or owner.attributes.get(part.attrname) is not UNKNOWN:
+        return None
+    return owner if owner.place is Location.DEVICE else None
 
 
 def callee_of(machine: Machine, node: nodes.NodeNG) -> Value:
@@ -81,14 +108,19 @@ def callee_of(machine: Machine, node: nodes.NodeNG) -> Value:
 def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes.NodeNG) -> Value:
     """The method of a receiver, ready to be called."""
     if isinstance(receiver, Choice):
-        return join_all(method_of_receiver(machine, o, name, node) for o in receiver.options if o is not NONE)
+        known = [o for o in receiver.options if o not in NOTHING]
+        return join_all(method_of_receiver(machine, option, name, node) for option in known)
     if isinstance(receiver, Tensor) or receiver is UNKNOWN:
         return Method(receiver, name)
     return machine.attribute(receiver, name, node)
 
 
-def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
-    """Evaluate a call's arguments."""
+def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) -> Arguments:
+    """Evaluate a call's arguments; `spelled`: those that are spelled out decide what runs inside the call."""
+
+    def evaluate(argument: nodes.NodeNG, slot: int | str | None) -> Value:
+        return stated(machine, node, argument, slot) if spelled else machine.evaluate(argument)
+
     positional: list[Value] = []
     unpacked = False
     for argument in node.args:
@@ -102,10 +134,10 @@ def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
                 if isinstance(inner, (Sequence, Tensor)):
                     positional.append(element)
         else:
-            positional.append(stated(machine, node, argument, len(positional)))
+            positional.append(evaluate(argument, len(positional)))
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
-        value = stated(machine, node, keyword.value, keyword.arg)
+        value = evaluate(keyword.value, keyword.arg)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping) and value.element is None:
@@ -120,21 +152,22 @@ def arguments_of(machine: Machine, node: nodes.Call) -> Arguments:
 
 
 def stated(machine: Machine, call: nodes.Call, argument: nodes.NodeNG, slot: int | str | None) -> Value:
-    """An argument. A constant decides tests in what is called where other calls give another one.
+    """An argument. What is spelled out decides tests in what is called: a truth, and a text where calls differ in it.
 
-    Where all calls give the same, it is a setting.
+    A text that all calls give is a setting.
     """
     value = machine.evaluate(argument)
     if type(argument) is not nodes.Const:
         return value
+    if isinstance(argument.value, bool):
+        return Number(argument.value, traits=FACT)
     index = machine.at.frame.index
-    if index is None or not index.told_apart(call, slot):
-        return value
-    return replace(value, fact=True) if isinstance(value, Text) else Number(argument.value, traits=FACT)
+    apart = isinstance(value, Text) and index is not None and index.told_apart(call, slot)
+    return replace(value, fact=True) if apart and isinstance(value, Text) else value
 
 
 def method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that is not of the project."""
     if isinstance(receiver, Choice):
-        return join_all(machine.method(o, name, arguments) for o in receiver.options if o is not NONE)
+        return join_all(machine.method(o, name, arguments) for o in receiver.options if o not in NOTHING)
     return call_method(machine, receiver, name, arguments)

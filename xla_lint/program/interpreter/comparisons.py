@@ -18,6 +18,7 @@ from xla_lint.program.domain.values import (
     SHAPE,
     UNKNOWN,
     Choice,
+    Instance,
     Kind,
     Name,
     Number,
@@ -46,6 +47,13 @@ METHODS = {
     ">=": ("__ge__", "__le__"),
 }
 """The method of each comparison on the left side, and on the right one."""
+
+
+INSTALLED = "importlib.machinery.ModuleSpec"
+"""What is found where a package is installed that surely is."""
+
+
+WAYS_TO_RUN = "accelerate.DistributedType."
 
 
 HALF = Name("torch.float16")
@@ -77,7 +85,11 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         if right is NONE and isinstance(left, Choice) and left.ranked:
             return RANK
         known = is_none(left) if right is NONE else None
-        return Number(None if known is None else known is (op == "is"))
+        installed = isinstance(left, Instance) and left.library == INSTALLED
+        return Number(None if known is None else known is (op == "is"), traits=FACT if installed else NO_TRAITS)
+    kinds = kinds_of_run(op, left, right)
+    if kinds is not None:
+        return kinds
     if op in ("in", "not in"):
         if isinstance(left, Text) and isinstance(right, Text) and left.const and right.const and right.fact:
             return Number((left.const in right.const) is (op == "in"), traits=FACT)
@@ -100,6 +112,17 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         return Number(op == "!=", traits=FACT)
     sides = [[o for o in options(side) if isinstance(o, Number)] or [NUMBER] for side in (left, right)]
     return join_all(compare_numbers(op, a, b) for a in sides[0] for b in sides[1])
+
+
+def kinds_of_run(op: str, left: Value, right: Value) -> Number | None:
+    """Whether this is one of the ways to run that Accelerate tells apart; None for other comparisons."""
+    listed = right.items or [] if isinstance(right, Sequence) and op in ("in", "not in") else [right]
+    names = [value.dotted for value in (left, *listed) if isinstance(value, Name)]
+    if len(names) <= len(listed) or not all(name.startswith(WAYS_TO_RUN) for name in names):
+        return None
+    if op in ("in", "==", "is"):
+        return Number(names[0] in names[1:], traits=FACT)
+    return Number(names[0] not in names[1:], traits=FACT) if op in ("not in", "!=", "is not") else None
 
 
 def is_none(value: Value) -> bool | None:

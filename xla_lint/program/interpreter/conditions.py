@@ -27,7 +27,7 @@ from xla_lint.program.interpreter.narrowing import narrowed, narrowing
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
-from xla_lint.program.syntax.index import is_choice
+from xla_lint.program.syntax.index import is_choice, is_flag
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
@@ -51,9 +51,8 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
     truth.narrow_true, truth.narrow_false = narrowing(node)
     if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
         truth.known = None
-    asked = answer_of_flag(machine, node)
-    if asked is not None:
-        truth.known = asked
+    if truth.known is None and (asked := answer_of_flag(machine, node)) is not None:
+        truth.known, truth.usual = asked, None
     if truth.known is None and is_setting(node, value):
         truth.if_true.add(Condition.SETTING)
         truth.if_false.add(Condition.SETTING)
@@ -65,8 +64,8 @@ def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
     flags = machine.at.frame.index.flags if machine.at.frame.index is not None else ()
     if not flags:
         return None
-    if isinstance(node, (nodes.Name, nodes.Attribute)):
-        return True if node.as_string() in flags else None
+    if isinstance(node, (nodes.Name, nodes.Attribute, nodes.Call)):
+        return True if is_flag(node) and node.as_string() in flags else None
     if not is_choice(node):
         return None
     text = node.as_string()

@@ -10,7 +10,7 @@ from astroid import nodes
 from xla_lint.program.backend import names
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function, Method
-from xla_lint.program.domain.objects import DEFAULT, SINGLE_DISPATCH, is_dispatcher
+from xla_lint.program.domain.objects import DEFAULT, NAMED_TUPLE, SINGLE_DISPATCH, is_dispatcher
 from xla_lint.program.domain.ranks import limits_to_one
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name
 from xla_lint.program.interpreter.statements import run_definitions
@@ -151,7 +151,7 @@ def complete_class(machine: Machine, cls: Class, node: nodes.ClassDef) -> None:
     decorators = node.decorators.nodes if node.decorators is not None else []
     names = [machine.evaluate(d.func if isinstance(d, nodes.Call) else d) for d in decorators]
     record = any(isinstance(n, Name) and n.dotted in DATACLASSES for n in names)
-    tuple_like = any(isinstance(b, Name) and b.dotted == "typing.NamedTuple" for b in cls.bases)
+    tuple_like = any(isinstance(b, Name) and b.dotted == NAMED_TUPLE for b in cls.bases)
     inherited = [b.fields for b in cls.bases if isinstance(b, Class) and b.fields]
     if record or tuple_like or inherited:
         own = [

@@ -42,7 +42,7 @@ def elements_of(machine: Machine, elements: list[Any]) -> tuple[list[Value] | No
 @expression(nodes.List, nodes.Set)
 def list_(machine: Machine, node: nodes.List | nodes.Set) -> Value:
     items, element = elements_of(machine, node.elts)
-    return Sequence(items, element)
+    return Sequence(items, element, made=frozenset(machine.loops))
 
 
 @expression(nodes.Tuple)

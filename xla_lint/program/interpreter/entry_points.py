@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend import names
-from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function
-from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
-from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Location, Mapping, Tensor
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Mapping, Tensor
+from xla_lint.program.interpreter.seeds import annotations_of, seeded
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import report_outdated
 from xla_lint.program.machine.boundary import Boundary
+from xla_lint.program.machine.memo import rebased
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
 from xla_lint.program.project.statements import REPLICA_FUNCTIONS
 
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.interpreter import Interpreter
-    from xla_lint.program.syntax.uses import Use
-
-DEVICE_LOADERS = frozenset(name.rpartition(".")[2] for name in names(Role.LOADER))
-"""The classes, by last name, of the loaders that an annotation says to be on the device."""
 
 
 class EntryPoints:
@@ -44,6 +39,8 @@ class EntryPoints:
         self.reached_statements = statements
         self.instances: dict[nodes.NodeNG, Instance] = {}
         self.entries = MODULE
+        self.after_hooks: dict[nodes.NodeNG | None, frozenset[int]] = {}
+        """By class: the graph epoch that its hooks left open, for those that run after them."""
         self.touched = 0
         """What initialises the runtime as the module is imported."""
         self.device = machine.default_device
@@ -152,11 +149,15 @@ class EntryPoints:
         machine = self.machine
         if machine.limits.exhausted(function.node) or isinstance(function.node, nodes.Lambda):
             return
-        state = State(dict(machine.globals.env), frozenset(), frozenset({1}), touched=self.touched)
+        owner = function.owner.node if function.owner is not None and form is Form.HOOK else None
+        epochs = self.after_hooks.get(owner, frozenset({1}))
+        state = State(dict(machine.globals.env), frozenset(), epochs, touched=self.touched, work=form is Form.HOOK)
         machine.at = Position(machine.globals, state)
         machine.default_device = self.device
         with Boundary(machine, function.node):
             self._start(function, form)
+            if owner is not None and machine.at.state is not None:
+                self.after_hooks[owner] = frozenset({max(machine.at.state.epochs)})
 
     def _start(self, function: Function, form: Form | None) -> None:
         machine, at = self.machine, self.machine.at
@@ -173,6 +174,8 @@ class EntryPoints:
         self.entries += 1
         at.entry_point = self.entries
         at.callback = is_callback(function) or function.node in machine.index.generators
+        newest = {1: max(machine.here.epochs)}
+        bound = {name: rebased(value, newest) if type(value) is Tensor else value for name, value in bound.items()}
         returned, _ = machine.activate(target, bound)
         if function.node not in machine.index.generators:
             report_outdated(machine, returned)
@@ -203,10 +206,7 @@ class EntryPoints:
         instance = function.receiver if isinstance(function.receiver, Instance) else None
         bound: dict[str, Value] = {}
         parameters = [*(spec.posonlyargs or []), *(spec.args or []), *(spec.kwonlyargs or [])]
-        notes = {
-            **dict(zip([a.name for a in spec.args or []], spec.annotations or [], strict=False)),
-            **dict(zip([a.name for a in spec.kwonlyargs or []], spec.kwonlyargs_annotations or [], strict=False)),
-        }
+        notes = annotations_of(function)
         skip = 1 if function.receiver is not None and not function.static and parameters else 0
         if skip:
             assert function.receiver is not None
@@ -229,36 +229,6 @@ class EntryPoints:
         if spec.kwarg:
             bound[spec.kwarg] = Mapping(named, UNKNOWN) if named else UNKNOWN
         return bound
-
-
-def seeded(use: Use | None, annotation: nodes.NodeNG | None, form: Form | None, instance: Instance | None) -> Value:
-    """What a parameter without an argument in sight stands for."""
-    noted = annotation.as_string() if annotation is not None else ""
-    last = noted.strip("'\"").rpartition(".")[2]
-    if use is not None and use.is_loss:
-        return Tensor(Location.DEVICE, recorded_in=1, grad=True, certain=False)
-    if (use is not None and use.is_optimizer) or last == "Optimizer":
-        return Instance(None, "torch.optim.Optimizer", place=Location.DEVICE, certain=False)
-    if (use is not None and use.is_model) or last == "Module":
-        return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
-    if last == "DataLoader":
-        return Loader(None, UNKNOWN)
-    if last in DEVICE_LOADERS:
-        return Loader(None, Tensor(Location.DEVICE, unstructured=True, certain=False), wrapped=True)
-    if last.startswith("PreTrainedTokenizer"):
-        return Instance(None, "transformers.PreTrainedTokenizer", certain=False)
-    in_step = form in (Form.FORWARD, Form.HOOK)
-    if last in ("Tensor", "LongTensor", "FloatTensor") or last.startswith(("Tensor |", "Optional[Tensor")):
-        return Tensor(Location.DEVICE if in_step else Location.UNKNOWN, certain=False)
-    if use is not None and use.placed and not in_step:
-        return Device(Location.DEVICE, certain=False)
-    if form is Form.FORWARD and not noted and use is not None:
-        inside = instance is not None and any(
-            isinstance(value := instance.attributes.get(name), Instance) and value.model for name in use.given_to
-        )
-        if use.is_tensor or inside:
-            return Tensor(Location.DEVICE, certain=False)
-    return UNKNOWN
 
 
 def is_callback(function: Function) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.loops import Cut
@@ -23,7 +24,8 @@ from xla_lint.program.domain.events import CallSite, Condition
 from xla_lint.program.domain.join import join_all, per_replica
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
-from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Sequence
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
+from xla_lint.program.interpreter.seeds import with_evidence
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
@@ -47,6 +49,7 @@ def call_function(machine: Machine, function: Function, arguments: Arguments) ->
     if active.count(node) > 1 or limits.exhausted(arguments.node):
         return machine.unknown_path()
     bound = bind_parameters(function, arguments)
+    with_evidence(machine, function, bound, arguments)
     if function.frame.index is not None and node in function.frame.index.generators:
         return Generator(function, bound)
     return machine.run_function(function, bound, arguments.node)
@@ -59,7 +62,9 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     if plain is not None and (result := memo.recall_plain(plain)) is not None:
         return result
     if is_exhausted(machine, function):
-        return machine.unknown_path() if function.node in memo.effectful else UNKNOWN
+        if function.node in memo.effectful:
+            machine.opaque()
+        return memo.usual_result(function, machine.here)
     bound = memo.widened(function, bound)
     key = memo.key(function, bound, machine.here, machine.heap, surroundings(machine, node))
     if key is not None and (known := memo.recall(key)) is not None:
@@ -73,6 +78,7 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     result, _ = machine.activate(function, bound, site(machine, function, node))
     if function.compiled:
         machine.barrier(node, compiler_of(machine), silent=True)
+    memo.note_result(function, result, machine.here)
     if len(machine.errors) > errors:
         memo.effectful.add(function.node)
         return result
@@ -204,7 +210,7 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
             bound[name] = keywords.pop(name)
         elif name not in bound:
             default = function.defaults.get(name, UNKNOWN)
-            bound[name] = UNKNOWN if arguments.unpacked else default
+            bound[name] = UNKNOWN if arguments.unpacked else left_alone(default)
     if spec.kwarg:
         rest = keywords.pop("**", None)
         kept = {name: value for name, value in function.defaults.items() if name not in bound}
@@ -216,6 +222,13 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
         if index is not None and is_undecided(value):
             bound[name] = resolved(value, index.uses(function.node).get(name))
     return bound
+
+
+def left_alone(default: Value) -> Value:
+    """A default that a call leaves: what it decides is known for this call alone."""
+    if isinstance(default, Number) and isinstance(default.const, bool) and not default.traits:
+        return replace(default, traits=frozenset({Trait.DEFAULT}))
+    return default
 
 
 @statement(nodes.Return)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.loaders import Loader
-from xla_lint.program.domain.objects import bound_to, member_of
+from xla_lint.program.domain.objects import bound_to, fields_of, keys_of, member_of
 from xla_lint.program.domain.values import (
+    NO_TENSOR,
     NO_TRAITS,
     NONE,
     NUMBER,
@@ -52,10 +53,22 @@ def iterate_sequence(_: Machine, value: Sequence, loop: Loop | None, __: nodes.N
     return element
 
 
-@iterating(Mapping, Text)
+@iterating(Text)
 def iterate_text(_: Machine, __: Value, ___: Loop | None, ____: nodes.NodeNG) -> Value:
-    """A key, or a character."""
+    """A character."""
     return TEXT
+
+
+@iterating(Mapping)
+def iterate_mapping(machine: Machine, value: Mapping, loop: Loop | None, node: nodes.NodeNG) -> Value:
+    """A key."""
+    return machine.iterate(Sequence(None, keys_of(value)), loop, node)
+
+
+@iterating(type(NO_TENSOR))
+def iterate_other(_: Machine, value: Value, __: Loop | None, ___: nodes.NodeNG) -> Value:
+    """A part of what is no tensor is not taken for one either."""
+    return value
 
 
 @iterating(Choice)
@@ -98,6 +111,9 @@ def iterate_instance(machine: Machine, value: Instance, loop: Loop | None, node:
                     machine.call(bound_to(step, value), Arguments(node, [])) if isinstance(step, Function) else UNKNOWN
                 )
             return machine.iterate(produced, loop, node)
+        fields = fields_of(value)
+        if fields is not None:
+            return machine.iterate(fields, loop, node)
         method = member_of(value.cls, "__getitem__")
         if isinstance(method, Function):
             return machine.call_function(bound_to(method, value), Arguments(node, [NUMBER]))

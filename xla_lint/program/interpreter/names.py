@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.definitions import Imported
-from xla_lint.program.domain.objects import is_undecided, resolved
+from xla_lint.program.domain.objects import OPEN, is_undecided, resolved
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name
 from xla_lint.program.syntax.uses import is_member, path_of, receiver_of
 
@@ -52,8 +52,6 @@ def rebind(machine: Machine, target: nodes.NodeNG | None, old: Value, new: Value
 
 def by_use(machine: Machine, node: nodes.NodeNG) -> Value:
     """What an unknown name or attribute of `self` must be, from how the code around uses it."""
-    if not machine.assume_device:
-        return UNKNOWN
     if isinstance(node, (nodes.AssignName, nodes.Name)):
         path: str | None = node.name
     else:
@@ -67,6 +65,10 @@ def by_use(machine: Machine, node: nodes.NodeNG) -> Value:
         return UNKNOWN
     use = machine.uses(scope).get(path)
     if use is None:
+        return UNKNOWN
+    if use.is_holder:
+        return keep_on_owner(machine, path, node, Instance(None, OPEN, certain=False))
+    if not machine.assume_device:
         return UNKNOWN
     if use.is_loss:
         return machine.tensor(node, Location.DEVICE, grad=True, certain=False)

@@ -62,6 +62,7 @@ def binary(machine: Machine, node: nodes.NodeNG, op: str, left: Value, right: Va
             own = own_operator(machine, node, f"__r{OPERATORS[op]}__", right, left)
         if own is not None:
             return own
+    left, right = (UNKNOWN if isinstance(side, Method) else side for side in (left, right))
     if isinstance(left, (Number, Tensor)) and isinstance(right, (Number, Tensor)):
         return combine_two(machine, node, op, left, right)
     if isinstance(left, Text):
@@ -79,7 +80,7 @@ def binary(machine: Machine, node: nodes.NodeNG, op: str, left: Value, right: Va
         if known.place is Location.DEVICE:
             return tensor_result(machine, node, op, [known])
         return Tensor(Location.UNKNOWN)
-    if op == "%" and (left is UNKNOWN or isinstance(left, Method)) and not isinstance(right, (Sequence, Text)):
+    if op == "%" and left is UNKNOWN and not isinstance(right, (Sequence, Text)):
         return Number(traits=frozenset({Trait.COUNTED}))
     number = left if isinstance(left, Number) else right
     if isinstance(number, Number) and op in ARITHMETIC and UNKNOWN in (left, right):

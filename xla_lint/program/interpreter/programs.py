@@ -180,8 +180,9 @@ def run_program(
     happened = _interpreted(entry, project, target, reached, everything=everything)
     stated: list[Event] = []
     with Contained(happened.errors, entry):
-        code = ReachableCode(entry, target)
-        stated += [*api_uses(code), *environment_sets(code)]
+        own = {node: dotted for node, dotted in happened.named.items() if node.root() is entry}
+        code = ReachableCode(entry, target, own)
+        stated += [*api_uses(code, own), *environment_sets(code)]
     alone = len(happened.modules) <= 1
     events = [*happened.events, *stated]
     backend = next(filter(None, map(backend_in, (entry, *happened.modules.values()))), ASSUMED)
@@ -207,6 +208,8 @@ class Happened(NamedTuple):
     statements: set[nodes.NodeNG]
     errors: list[InternalError]
     given_up: tuple[GivenUp, ...]
+    named: dict[nodes.NodeNG, str]
+    """What attributes name of torch_xla."""
 
 
 def _interpreted(
@@ -224,7 +227,8 @@ def _interpreted(
     decide(machine.loop_table.outermost)
     modules = {place: frame.module for place, frame in machine.modules.items() if frame.module is not None}
     events = [*machine.events, *loops]
-    return Happened(modules, events, machine.visited, machine.ran, machine.errors, machine.limits.given_up)
+    given_up = machine.limits.given_up
+    return Happened(modules, events, machine.visited, machine.ran, machine.errors, given_up, machine.named)
 
 
 def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Module, Reached]:

@@ -10,9 +10,10 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import DataShape, How, RankIndex
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import any_of, differs_between_replicas, key_of
+from xla_lint.program.domain.objects import any_of, differs_between_replicas, fields_of, is_open, key_of
 from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.domain.values import (
+    NO_TENSOR,
     NONE,
     TEXT,
     UNKNOWN,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from xla_lint.program.machine.machine import Machine
+
+
+LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList"})
+"""Modules that are indexed by a number: a tensor as the index is read."""
 
 
 class Slice(Value):
@@ -77,7 +82,9 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     """The result of `value[index]`."""
     if isinstance(value, Tensor):
         return index_tensor(machine, node, value, index, index_node)
-    if isinstance(value, (Sequence, Text)):
+    if value is NO_TENSOR:
+        return value
+    if isinstance(value, (Sequence, Text)) or is_list_of_parts(value):
         machine.read(node, index_node, index, How.VALUE, "list index")
     if isinstance(value, Sequence):
         return moved_with(index_sequence(machine, value, index), index)
@@ -87,6 +94,11 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
         numbered = value.attributes.get(str(index.const)) if isinstance(index, Number) else None
         inside = numbered or value.attributes.get("*")
         return inside if inside is not None else value
+    if is_open(value):
+        return value.attributes.get(key_of(index) or "", UNKNOWN)
+    fields = fields_of(value)
+    if fields is not None:
+        return subscript(machine, node, fields, index, index_node)
     if isinstance(value, Instance) and value.cls is not None:
         method = machine.attribute(value, "__getitem__", node)
         return machine.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
@@ -97,6 +109,11 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     if isinstance(value, Name) and value.dotted == ENVIRONMENT:
         return environment_value(index)
     return UNKNOWN
+
+
+def is_list_of_parts(value: Value) -> bool:
+    """Whether a value is a list of modules or of parameters."""
+    return isinstance(value, Instance) and value.library in LISTS
 
 
 def index_tensor(machine: Machine, node: nodes.NodeNG, value: Tensor, index: Value, index_node: nodes.NodeNG) -> Value:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.domain.state import meet_all
-from xla_lint.program.domain.values import UNKNOWN
+from xla_lint.program.domain.values import FACT, UNKNOWN, Number
 from xla_lint.program.machine.meanings import statement
+from xla_lint.program.syntax.reachable import expected, mentions_xla
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.state import State
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 @statement(nodes.Try, nodes.TryStar)
 def try_(machine: Machine, node: nodes.Try) -> None:
+    if is_import_of_xla(node):
+        machine.run([*node.body, *node.orelse, *node.finalbody])
+        state_flags(machine, [*node.body, *node.orelse])
+        return
     before = machine.here.fork()
     mark = machine.heap.mark()
     tests = machine.at.tests
@@ -52,6 +57,24 @@ def try_(machine: Machine, node: nodes.Try) -> None:
         machine.run(node.finalbody)
         if ended:
             machine.at.state = None
+
+
+def is_import_of_xla(node: nodes.Try) -> bool:
+    """Whether a `try` only imports, torch_xla among others, and is there for the case that it is not installed."""
+    plain = (nodes.Import, nodes.ImportFrom, nodes.Assign, nodes.AnnAssign)
+    if not all(isinstance(inner, plain) for inner in (*node.body, *node.orelse)):
+        return False
+    imports: list[nodes.NodeNG] = [n for n in node.body if isinstance(n, (nodes.Import, nodes.ImportFrom))]
+    return any(map(mentions_xla, imports)) and all("ImportError" in expected(h, imports[:1]) for h in node.handlers)
+
+
+def state_flags(machine: Machine, body: list[nodes.NodeNG]) -> None:
+    """What an import of torch_xla states by a constant is a fact on XLA: `HAS_XLA = True`."""
+    for node in body if machine.at.state is not None else ():
+        if isinstance(node, nodes.Assign) and isinstance(node.value, nodes.Const):
+            value = node.value.value
+            for target in node.targets if isinstance(value, bool) else ():
+                machine.bind(target, Number(value, traits=FACT))
 
 
 @statement(nodes.Raise)

@@ -37,6 +37,8 @@ class Truth:
     narrow_true: Narrowings = field(default_factory=list)
     """What is known of names where the test holds."""
     narrow_false: Narrowings = field(default_factory=list)
+    usual: bool | None = None
+    """The answer where it is that of a default which no call in sight changes."""
 
     @property
     def ranked(self) -> bool:
@@ -46,7 +48,8 @@ class Truth:
     def negated(self) -> Truth:
         """The truth of `not test`."""
         known = None if self.known is None else not self.known
-        return Truth(known, self.if_false, self.if_true, self.narrow_false, self.narrow_true)
+        usual = None if self.usual is None else not self.usual
+        return Truth(known, self.if_false, self.if_true, self.narrow_false, self.narrow_true, usual)
 
 
 def truth_of_number(value: Value) -> Truth:
@@ -57,6 +60,8 @@ def truth_of_number(value: Value) -> Truth:
     traits = value.traits
     if not traits:
         return truth
+    if Trait.DEFAULT in traits:
+        truth.known, truth.usual = None, truth.known
     if Trait.RARE in traits:
         truth.if_true.add(Condition.PERIODIC)
     if Trait.COMMON in traits or Trait.COUNTED in traits:
@@ -87,20 +92,22 @@ def number_of(truth: Truth) -> Number:
     ):
         if condition in both:
             traits.add(trait)
+    if truth.known is None and truth.usual is not None:
+        return Number(truth.usual, traits=frozenset(traits) | {Trait.DEFAULT})
     return Number(truth.known, traits=frozenset(traits) | (FACT if truth.known is not None else NO_TRAITS))
+
+
+def all_of(answers: list[bool | None]) -> bool | None:
+    """Whether all of several answers are yes; None where that is not known."""
+    return False if False in answers else None if None in answers else True
 
 
 def combine(op: str, truths: list[Truth]) -> Truth:
     """The truth of several tests joined by `and` or `or`."""
     if op == "or":
         return combine("and", [truth.negated() for truth in truths]).negated()
-    known: bool | None = True
-    for truth in truths:
-        if truth.known is False:
-            known = False
-            break
-        if truth.known is None:
-            known = None
+    known = all_of([truth.known for truth in truths])
+    usual = all_of([truth.usual if truth.known is None else truth.known for truth in truths])
     undecided = [truth for truth in truths if truth.known is not True] or truths
     may_alias = {Condition.RANK, Condition.DATA, Condition.RANDOM, Condition.SETTING}
     if_false = set.intersection(*(truth.if_false for truth in undecided))
@@ -111,6 +118,7 @@ def combine(op: str, truths: list[Truth]) -> Truth:
         if_false,
         [fact for truth in truths for fact in truth.narrow_true],
         undecided[0].narrow_false if len(undecided) == 1 else [],
+        usual if known is None else None,
     )
 
 
@@ -128,7 +136,7 @@ def is_setting(node: nodes.NodeNG, value: Value) -> bool:
     ):
         return False
     if isinstance(value, Number):
-        return not value.loops and not value.traits
+        return not value.loops and not value.traits - {Trait.DEFAULT}
     return all(
         option in (UNKNOWN, NO_TENSOR) or isinstance(option, (Text, Number, Name, Method)) for option in options(value)
     )

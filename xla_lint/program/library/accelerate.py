@@ -22,6 +22,7 @@ from xla_lint.program.domain.values import (
     Device,
     Instance,
     Location,
+    Name,
     Number,
     Sequence,
     Tensor,
@@ -30,13 +31,17 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import clip, models_of, reduce
-from xla_lint.program.library.registry import function, methods
+from xla_lint.program.library.registry import attributes, function, methods
 
 if TYPE_CHECKING:
+    from astroid import nodes
+
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
 ACCELERATOR = "accelerate.Accelerator"
+XLA = Name("accelerate.DistributedType.XLA")
+"""How Accelerate runs on XLA; `TPU` was its name before 0.28."""
 OPTIMIZERS = "*optimizers"
 """The attribute of an `Accelerator` that holds the optimizers that it prepared."""
 
@@ -51,6 +56,7 @@ def accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         {
             "device": Device(Location.DEVICE, certain=False),
             "device_placement": placement or Number(True),
+            "distributed_type": XLA,
             "sync_gradients": RARE,
             "is_main_process": RANK,
             "is_local_main_process": RANK,
@@ -62,6 +68,18 @@ def accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         },
         node=arguments.node,
     )
+
+
+@attributes("accelerate.PartialState", "accelerate.AcceleratorState", "accelerate.state.")
+def state_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
+    """What the state that all accelerators share tells, as an accelerator tells it."""
+    return {"distributed_type": XLA, "device": Device(Location.DEVICE, certain=False)}.get(name)
+
+
+@function("accelerate.PartialState", "accelerate.AcceleratorState", "accelerate.state.")
+def state(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """The state that all accelerators share."""
+    return Instance(None, dotted, node=arguments.node)
 
 
 PREPARING = ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")

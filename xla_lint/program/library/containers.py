@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import key_of
+from xla_lint.program.domain.objects import key_of, keys_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -24,6 +26,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.domain.walk import bounded
 from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.syntax.index import last_name
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -33,12 +36,13 @@ if TYPE_CHECKING:
 def collect(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A container of another one's items."""
     frozen = dotted == "builtins.tuple"
-    value = arguments.get(0)
+    value, longest = arguments.get(0), arguments.get(1, "maxlen")
+    made = frozenset(machine.loops) if longest is None and not frozen else None
     if value is None:
-        return Sequence([] if dotted != "collections.deque" else None, UNKNOWN, frozen)
+        return Sequence([] if dotted != "collections.deque" else None, UNKNOWN, frozen, made)
     if isinstance(value, Sequence):
-        return Sequence(value.items if value.items is None else list(value.items), element_of(value), frozen)
-    return Sequence(None, machine.iterate(value, None, arguments.node), frozen)
+        return Sequence(value.items if value.items is None else list(value.items), element_of(value), frozen, made)
+    return Sequence(None, machine.iterate(value, None, arguments.node), frozen, made)
 
 
 @function("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
@@ -111,7 +115,16 @@ def pop_item(machine: Machine, receiver: Sequence, name: str, arguments: Argumen
     if receiver.items is not None:
         machine.heap.assign(receiver, "element", element_of(receiver))
         machine.heap.assign(receiver, "items", None)
+    if not receiver.steady and (not machine.is_conditional or stands_under_length(arguments.node)):
+        machine.heap.assign(receiver, "steady", True)
+    note_change(machine, receiver)
     return receiver.element
+
+
+def stands_under_length(node: nodes.NodeNG) -> bool:
+    """Whether a test of some length decides that a program comes here."""
+    tests = (outer.test for outer in node.node_ancestors() if isinstance(outer, (nodes.If, nodes.While)))
+    return any(last_name(call.func) == "len" for test in tests for call in test.nodes_of_class(nodes.Call))
 
 
 @methods(Sequence, "index", "count", "remove")
@@ -127,6 +140,7 @@ def compare_items(machine: Machine, receiver: Sequence, name: str, arguments: Ar
 def sequence_method(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
     """The other methods of lists, tuples and sets."""
     if name == "clear":
+        machine.heap.assign(receiver, "steady", True)
         machine.heap.assign(receiver, "items", [])
         return NONE
     if name in ("copy", "union", "intersection", "difference"):
@@ -136,6 +150,13 @@ def sequence_method(machine: Machine, receiver: Sequence, name: str, arguments: 
             machine.read(arguments.node, None, receiver, How.VALUE, ".sort()")
         return NONE
     return NUMBER if name == "numel" else UNKNOWN
+
+
+def note_change(machine: Machine, receiver: Sequence) -> None:
+    """Note that a list which was made outside these loops has another length from turn to turn."""
+    turning = frozenset(machine.loops) - (receiver.made or frozenset()) - receiver.grown
+    if receiver.made is not None and turning:
+        machine.heap.assign(receiver, "grown", receiver.grown | turning)
 
 
 def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = False) -> None:
@@ -149,6 +170,7 @@ def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = 
         else join(element_of(receiver), value)
     )
     items = receiver.items
+    note_change(machine, receiver)
     if items is not None and not machine.loops and len(items) < 64:
         machine.heap.assign(receiver, "items", [value, *items] if first else [*items, value])
     else:
@@ -160,11 +182,11 @@ def append(machine: Machine, receiver: Sequence, value: Value, *, first: bool = 
 def view(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
     """The keys, the entries, or both side by side."""
     if name == "keys":
-        return Sequence(None, TEXT)
+        return Sequence(None, keys_of(receiver))
     entries = list(receiver.entries.values())
     everything = entries if receiver.element is None else [*entries, receiver.element]
     values = Sequence(entries if receiver.element is None else None, join_all(everything))
-    return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, TEXT), values))
+    return values if name == "values" else Stream(UNKNOWN, pieces=(Sequence(None, keys_of(receiver)), values))
 
 
 @methods(Mapping, "get", "pop", "setdefault")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.objects import is_assumed, is_optimizer
+from xla_lint.program.domain.objects import is_assumed, is_open, is_optimizer
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -48,7 +48,9 @@ def places(value: Value | None, depth: int = DEPTH) -> Iterator[tuple[Location, 
     elif isinstance(value, Stream):
         yield from places(value.element, depth - 1)
     elif isinstance(value, Instance):
-        if value.model or is_optimizer(value):
+        if is_open(value):
+            yield Location.UNKNOWN, False
+        elif value.model or is_optimizer(value):
             assumed = is_assumed(value) and value.place is Location.DEVICE
             yield (Location.UNKNOWN if assumed else value.place), value.certain
         else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Number, Sequence, Stream, Value
+from xla_lint.program.domain.events import How
+from xla_lint.program.domain.values import NONE, NUMBER, UNKNOWN, Instance, Mapping, Number, Sequence, Stream, Value
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
@@ -40,6 +41,24 @@ def build(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A dataset or a metric."""
     machine.hand_over(arguments)
     return Instance(None, dotted, node=arguments.node)
+
+
+@function("datasets.load_metric")
+def load_metric(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A metric, as evaluate has them now."""
+    return Instance(None, "evaluate.EvaluationModule", node=arguments.node)
+
+
+@methods("evaluate.", "add", "add_batch", "compute")
+def feed_metric(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """Each input becomes a NumPy array, for which it is fetched; the result is a dict of numbers.
+
+    By the source of evaluate 0.4: `add_batch` encodes its inputs as features of datasets, which calls
+    `tensor.detach().cpu().numpy()` on each.
+    """
+    for value in arguments.values():
+        machine.read(arguments.node, None, value, How.VALUE, f".{name}()", materialises=True)
+    return Mapping({}, NUMBER) if name == "compute" else NONE
 
 
 @methods("evaluate.")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend import initialises
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.objects import is_open
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value
 from xla_lint.program.library.devices import NAMING, reaches
+from xla_lint.program.library.optimizers import build_other_optimizer, is_built_like_one
 from xla_lint.program.library.registry import ATTRIBUTES, FUNCTIONS, ITERATIONS, MANAGERS, METHODS
 from xla_lint.program.syntax.names import is_foreign
 
@@ -50,6 +52,8 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     handler = FUNCTIONS.find(dotted)
     if handler is not None:
         return handler(machine, dotted, arguments)
+    if is_built_like_one(dotted, arguments):
+        return build_other_optimizer(arguments)
     machine.hand_over(arguments)
     if not is_foreign(dotted):
         machine.opaque()
@@ -82,12 +86,13 @@ def announce(machine: Machine, dotted: str, arguments: Arguments, receiver: Valu
 
 def announced_owner(receiver: Value, method: str) -> str:
     """The class under which rules hear of a method's call; empty where none wants to."""
-    if isinstance(receiver, Instance):
+    if isinstance(receiver, Instance) and not is_open(receiver):
         library = receiver.library or MODULE
         return "" if is_quiet(library) else library
     if isinstance(receiver, Tensor):
         return "torch.Tensor"
-    return "?" if method in TELLING or (receiver is UNKNOWN and method in MOVES) else ""
+    unknown = receiver is UNKNOWN or is_open(receiver)
+    return "?" if method in TELLING or (unknown and method in MOVES) else ""
 
 
 def is_movable(value: Value) -> bool:

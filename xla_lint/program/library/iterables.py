@@ -12,6 +12,7 @@ from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import differs_between_replicas, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
+    NO_LOOPS,
     NONE,
     NUMBER,
     UNKNOWN,
@@ -56,7 +57,8 @@ def length(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return rows if isinstance(rows, Number) else NUMBER
     if isinstance(value, Loader) and value.rows is not None:
         return NUMBER
-    return Number(traits=traits)
+    changing = value.grown if isinstance(value, Sequence) and value.made is not None and not value.steady else NO_LOOPS
+    return Number(loops=changing, traits=traits)
 
 
 @function("builtins.range")

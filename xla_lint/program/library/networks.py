@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Transfer
-from xla_lint.program.domain.locations import location_of
+from xla_lint.program.domain.join import choose
+from xla_lint.program.domain.locations import device_tensors, location_of
 from xla_lint.program.domain.objects import is_assumed
 from xla_lint.program.domain.values import (
     FACT,
+    NO_TENSOR,
     NONE,
     NUMBER,
     TEXT,
@@ -151,7 +153,21 @@ def model_method(machine: Machine, receiver: Instance, name: str, arguments: Arg
     if name.startswith("register_") and name.endswith("hook"):
         machine.hand_over(arguments)
         return UNKNOWN
+    if receiver.cls is None and receiver.library == ANY and device_tensors(arguments.values()):
+        return run_method(machine, receiver, arguments)
     return None
+
+
+def run_method(machine: Machine, model: Instance, arguments: Arguments) -> Value:
+    """The result of a method of a model whose class is not in sight: it runs the model, and may do anything besides."""
+    result = run_model(machine, model, arguments)
+    machine.opaque()
+    return perhaps(result)
+
+
+def perhaps(value: Value) -> Value:
+    """What may be a tensor, or else something that is none: only what it is asked for tells."""
+    return choose([value, NO_TENSOR])
 
 
 @attributes("torch.nn.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.locations import location_of
+from xla_lint.program.domain.events import DataShape
+from xla_lint.program.domain.locations import device_tensors, location_of
 from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Tensor, Value
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.optimizers import clip, parameters_place
@@ -38,6 +39,8 @@ def utility(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return machine.tensor(
             arguments.node, place, clip=True, certain=place is Location.DEVICE, shared=machine.here.gradients.reduced
         )
+    if dotted.endswith(".pack_padded_sequence") and device_tensors([arguments.get(0, "input") or NONE]):
+        machine.emit(DataShape(arguments.node, machine.context, "pack_padded_sequence()"))
     if dotted.endswith(("pad_sequence", "pack_sequence", "pad_packed_sequence", "pack_padded_sequence")):
         tensors = list(tensors_in(arguments.get(0) or NONE))
         return machine.tensor(arguments.node, location_of(tensors) if tensors else Location.UNKNOWN)

@@ -7,14 +7,6 @@ ones, also after `load_state_dict`, which leaves `param_groups[...]["params"]` a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from xla_lint.program.domain.objects import OPTIMIZERS, is_optimizer
-from xla_lint.program.domain.walk import DATA, ITERABLES, found_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +14,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import location_of
+from xla_lint.program.domain.objects import OPTIMIZERS, is_optimizer
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     NONE,
@@ -31,18 +24,20 @@ from xla_lint.program.domain.values import (
     Location,
     Mapping,
     Move,
+    Number,
     Origin,
     Sequence,
     Tensor,
     Value,
     options,
 )
+from xla_lint.program.domain.walk import DATA, ITERABLES, found_in
 from xla_lint.program.library.registry import attributes, function, methods_of_each
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.position import CONSTRUCTORS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from astroid import nodes
 
@@ -209,6 +204,7 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
     gradients = machine.here.gradients
     if gradients.computed and not gradients.reduced:
         machine.here.gradients = replace(gradients, clipped=gradients.clipped | {(node, spelled)})
+    note_graded(machine)
 
 
 def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool = False) -> None:
@@ -216,6 +212,13 @@ def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool
     for clipped, how in machine.here.gradients.clipped:
         machine.emit(ClippedEarly(clipped, machine.context, how, spelled, int(node.lineno or 0), prepared))
     machine.here.gradients = Gradients(computed=True, reduced=True)
+    note_graded(machine)
+
+
+def note_graded(machine: Machine) -> None:
+    """Note that gradients were changed here."""
+    if machine.graded is not None:
+        machine.graded = max(machine.here.epochs)
 
 
 # What programs call.
@@ -226,6 +229,25 @@ def build_optimizer(machine: Machine, dotted: str, arguments: Arguments) -> Valu
     """An optimizer or a schedule."""
     parameters = arguments.get(0, "params")
     return Instance(None, dotted, {"params": parameters or UNKNOWN}, parameters_place(parameters), node=arguments.node)
+
+
+def is_built_like_one(dotted: str, arguments: Arguments) -> bool:
+    """Whether a class of another library is an optimizer: it is given a model's parameters and a learning rate.
+
+    A class that a package or module for optimizers holds needs no rate.
+    """
+    module, _, name = dotted.rpartition(".")
+    if not name[:1].isupper() or not origins_of(arguments.get(0, "params")):
+        return False
+    rate = arguments.get(1, "lr")
+    return isinstance(rate, Number) or "lr" in arguments.keywords or "optim" in module.lower()
+
+
+def build_other_optimizer(arguments: Arguments) -> Instance:
+    """An optimizer of another library."""
+    parameters = arguments.get(0, "params") or UNKNOWN
+    held: dict[str, Value] = {"params": parameters}
+    return Instance(None, "torch.optim.Optimizer", held, parameters_place(parameters), node=arguments.node)
 
 
 @methods_of_each(OPTIMIZERS, "step")

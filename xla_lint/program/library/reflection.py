@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.join import join
-from xla_lint.program.domain.objects import Super
+from xla_lint.program.domain.objects import Super, any_of, fields_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -23,6 +24,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.registry import function
+from xla_lint.program.syntax.names import canonical, is_foreign
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 
 KINDS = frozenset({"builtins.dict", "builtins.tuple", "builtins.str"})
 """Types that are told apart for sure."""
+
+
+TYPE_OF_UNKNOWN = "builtins.type.unknown"
+"""The type of what is not known."""
 
 
 def is_for_other_devices(kind: str) -> bool:
@@ -81,7 +87,8 @@ def get_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         found = machine.attribute(owner, name.const, arguments.node)
         default = arguments.get(2)
         return found if default is None or found is UNKNOWN else join(found, default)
-    return UNKNOWN
+    fields = fields_of(owner, of_any=True) if owner is not None else None
+    return any_of(fields.items) if fields is not None and fields.items else UNKNOWN
 
 
 def replace_any(machine: Machine, holder: Instance, model: Instance) -> None:
@@ -115,9 +122,40 @@ def parent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Super(owner, receiver)
 
 
-@function(
-    "builtins.type", "builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass"
-)
+@function("builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass")
 def metadata(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What is known of an object without running anything."""
-    return NUMBER if dotted != "builtins.type" else Name("builtins.type")
+    return NUMBER
+
+
+@function("importlib.util.find_spec")
+def find_spec(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """What tells whether a package is installed: that of the program's own backend is."""
+    name = arguments.get(0, "name")
+    asked = isinstance(name, Text) and (name.const or "").partition(".")[0] == (machine.backend or ASSUMED).name
+    return Instance(None, "importlib.machinery.ModuleSpec", node=arguments.node) if asked else UNKNOWN
+
+
+@function("importlib.import_module")
+def import_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A module of a library by its name."""
+    name = arguments.get(0, "name")
+    known = isinstance(name, Text) and name.const and is_foreign(name.const)
+    return Name(canonical(name.const)) if known and isinstance(name, Text) and name.const else UNKNOWN
+
+
+@function("builtins.type")
+def type_of(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """The type of an object: to call it makes another one of its kind. What it is called for is not known otherwise."""
+    value = arguments.get(0)
+    if isinstance(value, Instance) and value.cls is not None:
+        return value.cls
+    if isinstance(value, Sequence):
+        return Name("builtins.tuple" if value.frozen else "builtins.list")
+    return Name(kind_of(value) or TYPE_OF_UNKNOWN)
+
+
+@function(TYPE_OF_UNKNOWN)
+def make_unknown(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """An object of a type that is not known; nothing else happens."""
+    return UNKNOWN

@@ -6,9 +6,23 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend import ASSUMED, BACKENDS, names
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.events import How
 from xla_lint.program.domain.ranks import RANK
-from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Kind, Location, Mapping, Number, Tensor, Value
+from xla_lint.program.domain.values import (
+    FACT,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    Instance,
+    Kind,
+    Location,
+    Mapping,
+    Number,
+    Tensor,
+    Value,
+)
 from xla_lint.program.library.hooks import anything, batch, given, loader, model, optimizer, schedule
+from xla_lint.program.library.optimizers import build_optimizer
 from xla_lint.program.library.registry import attributes, function, hooks, methods
 
 if TYPE_CHECKING:
@@ -24,6 +38,9 @@ RANKS = frozenset({"process_index", "local_process_index", "local_rank", "should
 TOKENIZER = "transformers.PreTrainedTokenizer"
 PRESENCE_TESTS = {test: backend for backend in BACKENDS for test in backend.presence_tests}
 """The functions that say whether a backend is there, by last name."""
+TO_LISTS = {"decode": "token_ids", "batch_decode": "sequences", "convert_ids_to_tokens": "ids"}
+"""The methods of tokenizers that turn a tensor into a list (transformers 5.24 on torch_xla 2.9), each with the name of
+the parameter for it."""
 
 
 @function("transformers.")
@@ -48,7 +65,7 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
     if name in PRESENCE_TESTS:
         return available(machine, name, arguments)
     if name in ("AdamW", "Adafactor"):
-        return Instance(None, f"torch.optim.{name}", node=arguments.node)
+        return build_optimizer(machine, f"torch.optim.{name}", arguments)
     if name == "default_data_collator":
         return UNKNOWN
     machine.hand_over(arguments)
@@ -58,7 +75,7 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
 @function(*(f"{package}.utils.{test}" for package in ("transformers", "accelerate") for test in PRESENCE_TESTS))
 def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """True in a program for the backend that is asked for."""
-    return Number(PRESENCE_TESTS[dotted.rpartition(".")[2]] is (machine.backend or ASSUMED))
+    return Number(PRESENCE_TESTS[dotted.rpartition(".")[2]] is (machine.backend or ASSUMED), traits=FACT)
 
 
 @methods(TOKENIZER)
@@ -66,6 +83,9 @@ def tokenizer_method(machine: Machine, receiver: Instance, name: str, arguments:
     """A tokenizer gives host tensors."""
     if name in ("__call__", "pad", "encode_plus", "batch_encode_plus", "encode"):
         return Mapping({}, Tensor(Location.HOST))
+    if name in TO_LISTS:
+        given = arguments.get(0) or arguments.keywords.get(TO_LISTS[name]) or NONE
+        machine.read(arguments.node, arguments.node_of(0), given, How.VALUE, f".{name}()", materialises=True)
     return TEXT if "decode" in name else UNKNOWN
 
 

@@ -10,7 +10,7 @@ from xla_lint.program.backend import BACKENDS, backend_of, names, role_of, spell
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import Condition, How
-from xla_lint.program.domain.objects import bound_to
+from xla_lint.program.domain.objects import bound_to, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     MATERIALISED,
@@ -24,6 +24,7 @@ from xla_lint.program.domain.values import (
     Sequence,
     Tensor,
     Value,
+    options,
 )
 from xla_lint.program.library.optimizers import reduce, step
 from xla_lint.program.library.registry import function, manager, methods_of_each
@@ -53,7 +54,12 @@ def optimizer_step(machine: Machine, dotted: str, arguments: Arguments) -> Value
     """Reduce the gradients and step; a barrier only if asked."""
     reduce(machine, arguments.node, spelled(dotted))
     machine.collective(arguments.node, spelled(dotted))
-    step(machine, arguments.get(0, "optimizer") or UNKNOWN, arguments.node)
+    for optimizer in options(arguments.get(0, "optimizer") or UNKNOWN):
+        own = member_of(optimizer.cls, "step") if isinstance(optimizer, Instance) else None
+        if isinstance(own, Function):
+            machine.call(bound_to(own, optimizer), Arguments(arguments.node, []))
+        else:
+            step(machine, optimizer, arguments.node)
     machine.optimizer_step(arguments.node, Location.DEVICE)
     barrier = arguments.get(1, "barrier")
     if isinstance(barrier, Number) and barrier.const:

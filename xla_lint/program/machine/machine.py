@@ -103,6 +103,14 @@ class Machine(Operations):
         """The functions that were handed to code which cannot be seen, and run once for that."""
         self.counters: dict[nodes.NodeNG, frozenset[str]] = {}
         """The attributes that the methods of each class count up or down."""
+        self.set_on_names: dict[str, Value] = {}
+        """What the program has set on objects of libraries, by dotted name."""
+        self.named: dict[nodes.NodeNG, str] = {}
+        """What the attributes that were evaluated name of torch_xla, by dotted name."""
+        self.seeds: dict[tuple[nodes.NodeNG, nodes.NodeNG, str], Value] = {}
+        """What parameters stand for whose arguments are unknown: by function, call and name."""
+        self.graded: int | None = None
+        """The graph epoch in which gradients were last computed or changed, as far as that was seen."""
         self._epochs = 1
         self._context: Context | None = None
 
@@ -393,6 +401,7 @@ class Machine(Operations):
         if self.loop is not None:
             self.loop.note_backward()
         self._report_split(node, "forward")
+        self.graded = max(state.epochs)
         state.phase = Phase("backward", self.loop)
         state.gradients = Gradients(computed=True, placed=True)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.definitions import Class, Function, Generator
-from xla_lint.program.domain.join import element_of, told_apart_by
+from xla_lint.program.domain.join import element_of, join, told_apart_by
 from xla_lint.program.domain.values import (
     MATERIALISED,
     NO_TENSORS,
@@ -45,6 +45,8 @@ WIDEN_AFTER = 6
 STOP_AFTER = (20, 2000)
 """From this many runs of one function on that took this many statements, it is followed no more."""
 MOST_ITEMS = 6
+PENDING = -1
+"""In place of the graph epoch of a run that is over: what was pending then is recorded anew by each call."""
 DEEPEST = 4
 STOP_WITHOUT_CALLER = (4, 400)
 """The same for a function that is run outside all loops, in code without a caller in sight."""
@@ -72,6 +74,8 @@ class Memo:
         """How many statements the runs of each function took, those of what it calls among them."""
         self._plain: dict[tuple[Any, ...], Value] = {}
         """What functions return that have nothing to do with the device, by the kinds of their arguments."""
+        self._usual: dict[nodes.NodeNG, Value] = {}
+        """What each function returned so far, by all its runs; what was pending was recorded in `PENDING`."""
         self.effectful: set[nodes.NodeNG] = set()
         """The functions that cut the graph, or may have, in some run."""
 
@@ -88,6 +92,22 @@ class Memo:
         """
         runs, work = STOP_WITHOUT_CALLER if aside else STOP_AFTER
         return self.runs[function.node] >= runs and self.work[function.node] >= work
+
+    def note_result(self, function: Function, result: Value, state: State) -> None:
+        """Join what a run returned with what earlier runs did."""
+        kept: Value = UNKNOWN
+        if isinstance(result, Tensor):
+            pending = result.is_pending(state.epochs, state.materialised)
+            kept = result.like(recorded_in=PENDING if pending else MATERIALISED, roots=NO_TENSORS, certain=False)
+        elif isinstance(result, (Number, Text)):
+            kept = widened(result)
+        known = self._usual.get(function.node)
+        self._usual[function.node] = kept if known is None else join(known, kept)
+
+    def usual_result(self, function: Function, state: State) -> Value:
+        """What a call returns that is not followed any more: what all earlier ones did, if they were of one kind."""
+        known = self._usual.get(function.node, UNKNOWN)
+        return rebased(known, {PENDING: max(state.epochs)}) if isinstance(known, (Tensor, Number, Text)) else UNKNOWN
 
     def plain_key(self, function: Function, bound: dict[str, Value], version: int) -> tuple[Any, ...] | None:
         """What decides what a function returns that has nothing to do with the device; None where a tensor is given.

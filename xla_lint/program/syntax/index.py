@@ -11,7 +11,7 @@ from astroid import nodes
 
 from xla_lint.program.backend import BACKENDS, names
 from xla_lint.program.backend.backend import Role
-from xla_lint.program.syntax.uses import Uses, note_call, receiver_of
+from xla_lint.program.syntax.uses import Uses, note_call, note_filled, receiver_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,12 +52,14 @@ class Index:
         self._named: dict[str, str] = {}
         """What each imported name stands for."""
         self._calls: dict[nodes.NodeNG, list[nodes.Call]] = defaultdict(list)
+        self._targets: dict[nodes.NodeNG, list[nodes.AssignAttr | nodes.Subscript]] = defaultdict(list)
+        """By scope: the attributes and items that are assigned in it."""
         self._own: dict[nodes.NodeNG, Uses] = {}
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
         self._counted: dict[nodes.NodeNG, set[str]] = {}
         self._uses: dict[nodes.NodeNG, Uses] = {}
-        self._given: dict[tuple[str, int | str | None], set[str | bool]] | None = None
-        """By function and argument: the constants that calls spell out."""
+        self._given: dict[tuple[str, int | str | None], set[str]] | None = None
+        """By function and argument: the texts that calls spell out."""
         self._walk(module)
 
     def _walk(self, module: nodes.Module) -> None:
@@ -107,6 +109,8 @@ class Index:
 
     def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+        if isinstance(target, (nodes.AssignAttr, nodes.Subscript)):
+            self._targets[scope].append(target)
         if isinstance(target, nodes.AssignName):
             if (root := root_name(node.value)) is not None:
                 self._aliases[root].append(target.name)
@@ -159,27 +163,29 @@ class Index:
             receiver = receiver_of(part)
             for call in self._calls.get(part, ()):
                 note_call(call, found, self._named, receiver)
+            for target in self._targets.get(part, ()):
+                note_filled(target, found, receiver)
         return found
 
     def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
-        """Whether the calls of a function give different constants, texts or truths, as one of its arguments."""
+        """Whether the calls of a function give different texts as one of its arguments."""
         if self._given is None:
             self._given = {}
             for calls in self._calls.values():
                 for other in calls:
-                    for place, value in constants_of(other):
+                    for place, value in texts_of(other):
                         self._given.setdefault((last_name(other.func), place), set()).add(value)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
 
     @cached_property
     def devices(self) -> frozenset[str]:
         """The texts by which calls name devices: `.to("cpu")`, `torch.device("cpu")`, `device="cpu"`."""
-        given = ((call, constants_of(call)) for calls in self._calls.values() for call in calls)
         return frozenset(
-            value
-            for call, constants in given
-            for slot, value in constants
-            if isinstance(value, str) and (slot == "device" or (slot == 0 and last_name(call.func) in TAKE_DEVICES))
+            text
+            for calls in self._calls.values()
+            for call in calls
+            for slot, text in texts_of(call)
+            if slot == "device" or (slot == 0 and last_name(call.func) in TAKE_DEVICES)
         )
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
@@ -223,10 +229,10 @@ def last_name(node: nodes.NodeNG) -> str:
     return str(getattr(node, "attrname", None) or getattr(node, "name", ""))
 
 
-def constants_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str | bool]]:
-    """The texts and truths among the arguments of a call, each with its position or keyword."""
+def texts_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str]]:
+    """The texts among the arguments of a call, each with its position or keyword."""
     for slot, node in [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]:
-        if isinstance(node, nodes.Const) and isinstance(node.value, (str, bool)):
+        if isinstance(node, nodes.Const) and isinstance(node.value, str):
             yield slot, node.value
 
 
@@ -241,6 +247,7 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
 CHOICES = frozenset[str]().union(*(backend.choices for backend in BACKENDS))
 DEVICE_CALLS = frozenset(name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)) - {"device"}
 """The functions that only a lazy device has, by last name: `device` is an attribute of much else."""
+CLOSURES = frozenset(name.rpartition(".")[2] for name in names(Role.STEP_CLOSURE))
 CORE = frozenset(module for backend in BACKENDS for module in backend.core)
 
 
@@ -249,9 +256,30 @@ def flag_for_xla(node: nodes.If) -> str | None:
     flag, to_xla, other = node.test, node.body, node.orelse
     if isinstance(flag, nodes.UnaryOp) and flag.op == "not":
         flag, to_xla, other = flag.operand, other, to_xla
-    if not (isinstance(flag, (nodes.Name, nodes.Attribute)) or is_choice(flag)):
+    if not is_flag(flag):
         return None
-    return flag.as_string() if reaches_for_xla(to_xla) and not reaches_for_xla(other) else None
+    reached = reaches_for_xla(to_xla) and not reaches_for_xla(other)
+    return flag.as_string() if reached or registers_calls_of(to_xla, other) else None
+
+
+def is_flag(node: nodes.NodeNG) -> bool:
+    """Whether a test asks a name, an attribute, a function without arguments, or for the name of an XLA backend."""
+    if isinstance(node, nodes.Call):
+        return not (node.args or node.keywords) and is_flag(node.func)
+    return isinstance(node, (nodes.Name, nodes.Attribute)) or is_choice(node)
+
+
+def registers_calls_of(to_xla: list[nodes.NodeNG], other: list[nodes.NodeNG]) -> bool:
+    """Whether statements hand functions to step closures which the other branch calls at once."""
+    handed = {last_name(call.args[0]) for call in calls_in(to_xla) if last_name(call.func) in CLOSURES and call.args}
+    return bool(handed) and any(last_name(call.func) in handed for call in calls_in(other))
+
+
+def calls_in(body: list[nodes.NodeNG]) -> Iterator[nodes.Call]:
+    """The calls that are statements of a block."""
+    for statement in body:
+        if isinstance(statement, nodes.Expr) and isinstance(statement.value, nodes.Call):
+            yield statement.value
 
 
 def is_choice(node: nodes.NodeNG) -> bool:

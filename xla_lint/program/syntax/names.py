@@ -44,11 +44,22 @@ MODULES = {
     "transformers.tokenization_utils_fast": "transformers",
     "transformers.modeling_utils": "transformers",
     "transformers.trainer": "transformers",
+    "transformers.optimization": "transformers",
     "transformers.training_args": "transformers",
     "transformers.trainer_callback": "transformers",
     **{module: public for backend in BACKENDS for module, public in backend.canonical.items()},
 }
 """Modules whose members are public elsewhere."""
+
+NAMES = {
+    "accelerate.utils.DistributedType": "accelerate.DistributedType",
+    "accelerate.utils.dataclasses.DistributedType": "accelerate.DistributedType",
+    "accelerate.state.DistributedType": "accelerate.DistributedType",
+    "accelerate.DistributedType.TPU": "accelerate.DistributedType.XLA",
+    "nemo.core.ModelPT": "lightning.LightningModule",
+    "nemo.core.classes.ModelPT": "lightning.LightningModule",
+}
+"""What is public elsewhere, had another name, or derives from a class of another library and is called in its way."""
 
 SUBMODULES_OF_NN = frozenset(
     "activation batchnorm container conv dropout embedding linear loss module normalization padding pooling rnn "
@@ -75,6 +86,8 @@ def canonical(dotted: str) -> str:
     """The canonical spelling of a dotted name."""
     if dotted == "torch.half":
         return "torch.float16"
+    if dotted in NAMES:
+        return NAMES[dotted]
     module, _, member = dotted.rpartition(".")
     if not module:
         return dotted

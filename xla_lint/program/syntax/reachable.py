@@ -60,11 +60,12 @@ class ReachableCode:
     `spots` lists the imports, names, attributes, calls and assignments on its way, in source order.
     """
 
-    def __init__(self, module: nodes.Module, target: Release) -> None:
+    def __init__(self, module: nodes.Module, target: Release, besides: Iterable[nodes.NodeNG] = ()) -> None:
+        """Take a module, and nodes of it that speak of torch_xla although their names do not show it."""
         self.module = module
         self.spots: list[Spot] = []
         self._tests = VersionTests(target)
-        self._wanted = speaking(index_of(module))
+        self._wanted = speaking(index_of(module), besides)
         self._skipped: set[str] = set()
         self._block(module.body, Guards())
         self._drop_uncalled()
@@ -206,13 +207,15 @@ class ReachableCode:
             ]
 
 
-def speaking(index: Index) -> set[nodes.NodeNG]:
+def speaking(index: Index, besides: Iterable[nodes.NodeNG] = ()) -> set[nodes.NodeNG]:
     """The nodes that import, or hold a name that may stand for something of `PACKAGES` or for a function that does.
+
+    So do those `besides`, and what holds them.
 
     The functions count because one that only dead code calls is dead as well.
     """
     names = frozenset[str]().union(*map(index.names_for, PACKAGES))
-    pending = [*index.imports, *(use for name in names for use in index.mentioned.get(name, ()))]
+    pending = [*index.imports, *besides, *(use for name in names for use in index.mentioned.get(name, ()))]
     found: set[nodes.NodeNG] = set()
     while pending:
         node: nodes.NodeNG | None = pending.pop()

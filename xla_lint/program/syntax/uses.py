@@ -35,6 +35,9 @@ COMPUTING = frozenset({"torch", "torch.nn.functional"})
 NOT_COMPUTING = FACTORIES | QUESTIONS
 DEVICE_KEYWORDS = frozenset({"device"})
 OPTIMIZER_STEPS = frozenset(name.rpartition(".")[2] for name in names(Role.OPTIMIZER_STEP, Role.REDUCE_GRADIENTS))
+OF_TENSORS = frozenset({"grad", "data", "requires_grad"})
+"""The attributes of tensors that programs set."""
+OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
 
 
 @dataclass(slots=True)
@@ -45,10 +48,14 @@ class Use:
     called: bool = False
     placed: bool = False
     """It is given where a device is expected."""
+    surely_placed: bool = False
+    """It is given as a device by its keyword: what is given to `.to()` may be a dtype."""
     optimizer: bool = False
     """It is handed to a backend's function that steps it, or reduces its gradients."""
     computed: bool = False
     """It is the first argument of a torch function that computes."""
+    filled: bool = False
+    """One of its attributes or items is set."""
     given_to: set[str] = field(default_factory=set)
     """The attributes of `self` that are called with it as the first argument."""
 
@@ -58,8 +65,10 @@ class Use:
             self.methods | other.methods,
             self.called or other.called,
             self.placed or other.placed,
+            self.surely_placed or other.surely_placed,
             self.optimizer or other.optimizer,
             self.computed or other.computed,
+            self.filled or other.filled,
             self.given_to | other.given_to,
         )
 
@@ -79,8 +88,19 @@ class Use:
         return (
             bool(self.methods & MODEL_METHODS)
             and not self.is_optimizer
-            and (self.called or bool(self.methods & {"parameters", "named_parameters"}))
+            and (
+                self.called
+                or bool(self.methods & {"parameters", "named_parameters"})
+                or {"train", "eval"} <= self.methods
+                or ("to" in self.methods and bool(self.methods & {"train", "eval"}))
+            )
         )
+
+    @property
+    def is_holder(self) -> bool:
+        """True for what the program puts things on, and does nothing with that only models or tensors allow."""
+        told = self.called or self.is_tensor or self.is_loss or self.optimizer or self.placed
+        return self.filled and not told and not self.methods & (MODEL_METHODS | {"step", "to", "cuda"})
 
     @property
     def is_tensor(self) -> bool:
@@ -121,6 +141,17 @@ def is_member(node: nodes.NodeNG) -> bool:
     return isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name)
 
 
+def note_filled(target: nodes.AssignAttr | nodes.Subscript, uses: Uses, receiver: str | None) -> None:
+    """Note that an attribute is set, or an item under a name."""
+    if isinstance(target, nodes.AssignAttr):
+        owner = target.expr if target.attrname not in OF_TENSORS else None
+    else:
+        named = isinstance(target.slice, nodes.Const) and isinstance(target.slice.value, str)
+        owner = target.value if named else None
+    if owner is not None and (path := path_of(owner, receiver)) is not None and path != receiver:
+        uses.setdefault(path, Use()).filled = True
+
+
 def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:
     """Note what one call shows of the names in it.
 
@@ -147,4 +178,5 @@ def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: 
                 first.computed = True
     for keyword in node.keywords:
         if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value, receiver)):
-            uses.setdefault(path, Use()).placed = True
+            use = uses.setdefault(path, Use())
+            use.placed = use.surely_placed = True

@@ -38,6 +38,9 @@ class HiddenRead(Rule):
     - `detect_anomaly` and `set_detect_anomaly(True)`, unless `check_nan=False`;
     - `torch.linalg.inv` and `torch.inverse`;
     - `ReduceLROnPlateau.step` given a pending tensor;
+    - the aggregators of torchmetrics (`MeanMetric`, `SumMetric` and others) given a value, unless
+      `nan_strategy="disable"`, and its metrics for two classes or several labels (`BinaryF1Score`,
+      `Accuracy(task="binary")`), or for several classes given labels, unless `validate_args=False`;
     - batch normalisation built with `momentum=None`;
     - Lightning's `self.log` and `self.log_dict` with `sync_dist=True` where the value is logged every step.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.values import NONE, Instance, Location
+from xla_lint.program.domain.values import NONE, Instance, Kind, Location, Tensor
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, device_tensors, given
@@ -63,6 +64,19 @@ MASKS = {
 """The modules that compare a mask with the causal one: position and name of the mask, name of the hint (torch 2.9.1,
 `torch/nn/modules/transformer.py`). A `memory_mask` is not compared: its hint is False unless it is given."""
 
+METRICS = "torchmetrics."
+UPDATES = frozenset({"update", "forward", "__call__"})
+"""How a metric is fed."""
+AGGREGATORS = frozenset({"MeanMetric", "SumMetric", "MaxMetric", "MinMetric", "CatMetric", "RunningMean", "RunningSum"})
+"""What torchmetrics adds up: seen to read twice each time, whatever is done with NaN, unless that is "disable"
+(torchmetrics 1.9 on torch_xla 2.9.0)."""
+CHECKED = re.compile(
+    r"(Binary|Multilabel|Multiclass|)(Accuracy|F1Score|FBetaScore|Precision|Recall|StatScores|ConfusionMatrix"
+    r"|Specificity|JaccardIndex|MatthewsCorrCoef|CohenKappa|HammingDistance)"
+)
+"""The metrics of classification whose validation was seen to read: for two classes or several labels always, for
+several classes where they are given labels and no scores (the same releases)."""
+TASKS = {"binary": "Binary", "multilabel": "Multilabel", "multiclass": "Multiclass"}
 GAUSSIAN = frozenset({"torch.nn.functional.gaussian_nll_loss", "torch.nn.GaussianNLLLoss.__call__"})
 SWITCH_ANOMALY, DETECT_ANOMALY = "torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly"
 INVERSES = frozenset({"torch.linalg.inv", "torch.inverse"})
@@ -161,6 +175,25 @@ def _inverse(call: LibraryCall) -> LibraryRead | None:
     return LibraryRead("checks that the inverse exists", "use torch.linalg.inv_ex(...).inverse")
 
 
+def _metric(call: LibraryCall) -> LibraryRead | None:
+    name = call.name.split(".")[-2]
+    if not any(device_tensors(call)) or call.unpacked:
+        return None
+    if name in AGGREGATORS:
+        strategy = setting(call.receiver, "nan_strategy")
+        found = LibraryRead("looks for NaN in what it is given", 'build it with nan_strategy="disable"')
+        return found if strategy is None or constant(strategy) not in ("disable", None) else None
+    kind, checked = CHECKED.fullmatch(name), setting(call.receiver, "validate_args")
+    if kind is None or (checked is not None and constant(checked) is not True):
+        return None
+    task = kind[1] or TASKS.get(str(constant(setting(call.receiver, "task"))), "")
+    guess = call.argument(0, "preds")
+    labels = isinstance(guess, Tensor) and guess.kind is Kind.INT
+    if task in ("Binary", "Multilabel") or (task == "Multiclass" and labels):
+        return LibraryRead("checks the values of its arguments", "build it with validate_args=False")
+    return None
+
+
 def _cumulative_norm(call: LibraryCall) -> LibraryRead | None:
     if setting(call.receiver, "momentum") is not NONE:
         return None
@@ -209,4 +242,6 @@ def _test_of(name: str) -> Test | None:
     package, _, last = name.rpartition(".")
     if last in VALIDATING and f"{package}.".startswith(DISTRIBUTIONS):
         return _distribution
+    if last in UPDATES and package.startswith(METRICS):
+        return _metric
     return _TESTS.get(name)

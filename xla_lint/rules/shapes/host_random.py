@@ -53,5 +53,7 @@ class HostRandom(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report host-side choices in step code."""
-        if isinstance(event, HostChoice) and event.context.step is not None and not event.context.closure:
+        if not isinstance(event, HostChoice) or (event.ends is not None and event.ends.is_cut):
+            return
+        if event.context.step is not None and not event.context.closure:
             yield self.finding(event.node, confidence(event.context), spelled=event.spelled, where=where(event.context))

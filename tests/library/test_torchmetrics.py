@@ -1,0 +1,55 @@
+"""Metrics of torchmetrics: where their results live, and which of them read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.library.cases import verify
+
+CASES = {
+    "results": """
+        import torchmetrics
+        from torchmetrics.functional import accuracy
+        mean = torchmetrics.MeanMetric().to(device)
+        probe.value(mean)  # is: MeanMetric
+        probe.value(mean.compute())  # is: device tensor
+        probe.value(torchmetrics.MeanMetric().compute())  # is: some tensor
+        probe.value(torchmetrics.MeanMetric()(t))  # is: device tensor
+        probe.value(mean.update(t))  # is: None
+        probe.value(torchmetrics.MetricCollection([mean]).to(device)(t, t))  # is: device output
+        probe.value(accuracy(t, t, task="multiclass", num_classes=3))  # is: device tensor
+        probe.value(mean.cpu().compute())  # is: host tensor
+    """,
+    "aggregators look for NaN": """
+        import torchmetrics
+        loud = torchmetrics.MeanMetric().to(device)
+        filled = torchmetrics.aggregation.SumMetric(nan_strategy=0.0).to(device)
+        quiet = torchmetrics.MaxMetric(nan_strategy="disable").to(device)
+        for _ in range(9):
+            loss = update(torch.ones(2, 4, device=device))
+            loud.update(loss)  # expect: xla-hidden-read
+            filled(loss)  # expect: xla-hidden-read
+            quiet.update(loss)
+            loud.update(3.0)
+            torch_xla.sync()
+    """,
+    "metrics of classification check what they are given": """
+        import torchmetrics
+        from torchmetrics.classification import BinaryF1Score, MulticlassAccuracy
+        two = torchmetrics.Accuracy(task="binary").to(device)
+        unchecked = BinaryF1Score(validate_args=False).to(device)
+        several = MulticlassAccuracy(num_classes=4).to(device)
+        for _ in range(9):
+            guess, truth = model(torch.ones(2, 4, device=device)), torch.ones(2, device=device)
+            two.update(guess, truth)  # expect: xla-hidden-read
+            unchecked.update(guess, truth)
+            several.update(guess, truth)
+            several(guess.argmax(-1), truth)  # expect: xla-hidden-read
+            torch_xla.sync()
+    """,
+}
+
+
+@pytest.mark.parametrize("code", CASES.values(), ids=CASES)
+def test_case(code: str) -> None:
+    verify(code)

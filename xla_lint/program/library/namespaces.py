@@ -1,0 +1,80 @@
+"""Objects that hold what a program puts on them: parsed arguments, configurations, namespaces, flags of absl.
+
+What nothing was set to is unknown, since a command line or a file may say it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_lint.program.domain.objects import is_open
+from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Mapping, Sequence, Text, Value
+from xla_lint.program.library.registry import function, methods
+
+if TYPE_CHECKING:
+    from xla_lint.program.machine.arguments import Arguments
+    from xla_lint.program.machine.machine import Machine
+
+PARSER = "argparse.ArgumentParser"
+NAMESPACE = "argparse.Namespace"
+CONFIGURATION = "omegaconf.DictConfig"
+
+
+@function("types.SimpleNamespace", NAMESPACE)
+def namespace(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """An object with these attributes."""
+    return Instance(None, dotted, {k: v for k, v in arguments.keywords.items() if k != "**"}, node=arguments.node)
+
+
+@function(PARSER)
+def parser(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A parser of the command line."""
+    return Instance(None, PARSER, node=arguments.node)
+
+
+@methods(PARSER, "parse_args", "parse_known_args", "parse_intermixed_args")
+def parse(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """The arguments as attributes: a namespace that is given is filled."""
+    given = arguments.get(1, "namespace")
+    parsed = given if given is not None and given is not NONE else Instance(None, NAMESPACE, node=arguments.node)
+    return Sequence([parsed, Sequence(None, TEXT)], UNKNOWN, True) if name == "parse_known_args" else parsed
+
+
+@function("omegaconf.OmegaConf.create", "omegaconf.OmegaConf.load", "omegaconf.OmegaConf.merge",
+          "omegaconf.OmegaConf.from_cli", "omegaconf.OmegaConf.structured", "omegaconf.DictConfig",
+          "hydra.compose", "ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict",
+          "easydict.EasyDict", "addict.Dict", "munch.Munch")  # fmt: skip
+def configuration(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A configuration: by attribute and by key the same; of several that are merged, what each holds."""
+    held: dict[str, Value] = {}
+    for value in arguments.positional:
+        if isinstance(value, Mapping):
+            held.update(value.entries)
+        elif is_open(value):
+            held.update(value.attributes)
+    held.update((name, value) for name, value in arguments.keywords.items() if name != "**")
+    return Instance(None, CONFIGURATION, held, node=arguments.node)
+
+
+@function("omegaconf.OmegaConf.update", "omegaconf.OmegaConf.set_struct", "omegaconf.OmegaConf.set_readonly")
+def update_configuration(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """An entry is set by its name; the rest of a configuration stays."""
+    owner, key, value = arguments.get(0), arguments.get(1), arguments.get(2)
+    if dotted.endswith(".update") and owner is not None and value is not None and isinstance(key, Text) and key.const:
+        machine.set_attribute(owner, key.const, value)
+    return NONE
+
+
+@methods(NAMESPACE)
+@methods("types.SimpleNamespace")
+@methods(CONFIGURATION)
+def namespace_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """The methods of dicts that configurations have; all others are not known."""
+    key = arguments.get(0)
+    if name in ("get", "pop", "setdefault") and isinstance(key, Text) and key.const is not None:
+        return receiver.attributes.get(key.const, UNKNOWN)
+    if name == "update" and isinstance(key, Mapping):
+        for entry, value in key.entries.items():
+            machine.set_attribute(receiver, entry, value)
+        return NONE
+    return receiver if name in ("copy", "__copy__") else UNKNOWN
