@@ -38,7 +38,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[stand_in.Call]:
     """Put the stand-in in the engine's place; the value lists what the engine was asked."""
-    monkeypatch.setattr(engine, "check_module", stand_in.check_module)
+    monkeypatch.setattr(engine, "examine", stand_in.examine)
     monkeypatch.setattr(stand_in, "CALLS", [])
     return stand_in.CALLS
 

@@ -12,9 +12,7 @@ from typing import Any
 from astroid import nodes
 
 from xla_lint import engine
-from xla_lint.engine import Settings
-from xla_lint.program.machine.internal_errors import InternalError
-from xla_lint.program.machine.limits import GivenUp
+from xla_lint.engine import Examined, Settings, membership_of
 from xla_lint.program.project.project import Project
 from xla_lint.rules import rule_named
 from xla_lint.rules.base import Confidence, Finding
@@ -25,14 +23,9 @@ CALLS: list[Call] = []
 """What the engine was asked, when the fixture `calls` is in use."""
 
 
-def check_module(
-    module: nodes.Module,
-    project: Project,
-    settings: Settings,
-    symbols: Collection[str] | None = None,
-    errors: list[InternalError] | None = None,  # noqa: ARG001 - a stand-in takes what the engine takes
-    given_up: list[GivenUp] | None = None,  # noqa: ARG001 - likewise
-) -> list[Finding]:
+def examine(
+    module: nodes.Module, project: Project, settings: Settings, symbols: Collection[str] | None = None
+) -> Examined:
     CALLS.append((module, project, settings))
     if module.name == "crash":
         raise ValueError("an error\nof two lines")
@@ -44,8 +37,8 @@ def check_module(
             facts = dict.fromkeys(re.findall(r"%\((\w+)\)s", rule.message), call.as_string())
             confidence = Confidence.INFERENCE if name == "tolist" else Confidence.HIGH
             found.append(Finding(rule, call, facts, confidence))
-    return found
+    return Examined(found, membership_of(module, project, settings).domains, [], [])
 
 
 def register(_: Any) -> None:
-    engine.check_module = check_module
+    engine.examine = examine

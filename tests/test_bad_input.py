@@ -109,7 +109,7 @@ class TestDepth:
         def endless(*arguments: object, **_: object) -> None:
             endless(*arguments)
 
-        monkeypatch.setattr(engine, "check_module", endless)
+        monkeypatch.setattr(engine, "examine", endless)
         path = tmp_path / "train.py"
         path.write_text(TRAIN)
         (message,) = pylint(path)

@@ -93,7 +93,13 @@ class TestReports:
         assert document == {
             "version": 1,
             "problems": [{"path": "broken.py", "line": 2, "message": "syntax error: invalid syntax", "cell": None}],
-            "files": {"checked": 3, "outside_scope": 1},
+            "files": {
+                "checked": 3,
+                "outside_scope": 1,
+                "accelerate_only": 0,
+                "sagemaker_only": 0,
+                "training_outside_scope": [],
+            },
         }
 
     def test_github(self, folder: Path, capsys: Captured) -> None:
@@ -386,7 +392,7 @@ class TestEnds:
         def interrupt(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(engine, "check_module", interrupt)
+        monkeypatch.setattr(engine, "examine", interrupt)
         assert main(["check", "."]) == 130
         assert capsys.readouterr().err == "xla-lint: interrupted\n"
 

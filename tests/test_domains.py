@@ -74,7 +74,7 @@ def test_the_families_outside_are_those_of_the_frameworks() -> None:
         ("import middle", "import torch_xla", True),
         ("def main():\n    import middle", "import torch_xla", False),
         ("import middle", "try:\n    import torch_xla\nexcept ImportError:\n    pass", False),
-        ("import middle", "trainer = Trainer(accelerator='tpu')", True),
+        ("import middle", "import lightning\nlightning.Trainer(accelerator='tpu')", True),
         ("def main():\n    import torch_xla", "", True),
     ],
 )

@@ -11,12 +11,12 @@ import pytest
 
 from tests.doors import pylint
 from xla_lint.cli.main import main
+from xla_lint.program.backend.frameworks import LIGHTNING
 from xla_lint.program.interpreter import programs
 from xla_lint.program.project import project as projects
 from xla_lint.program.project import trees
 from xla_lint.program.project.cycles import gathered
 from xla_lint.program.project.file_summary import FileSummary
-from xla_lint.program.project.marks import LIGHTNING
 from xla_lint.program.project.membership import Membership
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Domain, Scope
@@ -79,7 +79,7 @@ def test_a_keyword_alone_asks_no_trainer_for_a_tpu() -> None:
 @pytest.mark.parametrize(
     ("source", "launched"),
     [
-        ("import sagemaker\n" + JOB.format("jobs/train.py"), {"train.py"}),
+        ("import sagemaker\n" + JOB.format("./jobs/train.py"), {"jobs/train.py"}),
         (JOB.format("train.py"), set()),
         ("import sagemaker\n" + JOB.format("train.py").replace("trn1", "p4d"), set()),
         ("import sagemaker\n" + JOB.format("a.py") + JOB.format("b.py"), {"a.py", "b.py"}),
@@ -206,9 +206,9 @@ class TestWork:
         names: list[str] = []
         before = programs.run_program
 
-        def noted(entry: Any, *rest: Any) -> Any:
+        def noted(entry: Any, *rest: Any, **options: Any) -> Any:
             names.append(Path(entry.file).name)
-            return before(entry, *rest)
+            return before(entry, *rest, **options)
 
         monkeypatch.setattr(programs, "run_program", noted)
         return names

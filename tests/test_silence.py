@@ -72,6 +72,23 @@ CASES = {
         for batch in MpDeviceLoader(DataLoader(rows, 8, collate_fn=collate, drop_last=True), device):
             model(**batch)
         """,
+    "the last batch of an evaluation, cut to the rows that there are": """
+        import torch, torch_xla
+        from rows import Rows
+        from torch.utils.data import DataLoader
+        from torch_xla.distributed.parallel_loader import MpDeviceLoader
+        device = torch_xla.device()
+        model = torch.nn.Linear(8, 8).to(device)
+        loader = MpDeviceLoader(DataLoader(Rows(), batch_size=8, drop_last=True, num_workers=2), device)
+        seen, found = 0, []
+        for step, x in enumerate(loader):
+            with torch.no_grad():
+                predicted = model(x)
+            if step == len(loader) - 1:
+                predicted = predicted[: 60 - seen]
+            seen += 8
+            found.append(predicted)
+        """,
     "a training loop that stays on the host": """
         import torch, torch_xla
         from torch import nn

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from xla_lint.program.machine.limits import GivenUp
-
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -25,6 +20,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.backend.backend import Backend
+    from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.project import Project
     from xla_lint.program.queries import Program
     from xla_lint.rules.base import Rule
@@ -46,48 +42,67 @@ def default_symbols() -> frozenset[str]:
     return frozenset(rule.symbol for rule in all_rules() if rule.severity is not Severity.ADVICE)
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What became of one module."""
+
+    findings: list[Finding]
+    """In the order of its lines."""
+    domains: frozenset[Domain]
+    """What it turned out to take part in: the rules of these were applied; every rule where XLA is among them."""
+    errors: list[InternalError]
+    """The errors inside the engine that ended the analysis of one function."""
+    given_up: list[GivenUp]
+    """The places of the module from which a program was not followed further."""
+
+
 def check_module(
-    module: nodes.Module,
-    project: Project,
-    settings: Settings,
-    symbols: Collection[str] | None = None,
-    errors: list[InternalError] | None = None,
-    given_up: list[GivenUp] | None = None,
+    module: nodes.Module, project: Project, settings: Settings, symbols: Collection[str] | None = None
 ) -> list[Finding]:
     """The findings of one module, in the order of its lines.
 
     `symbols` limits the rules that run; None runs every one, advice included.
-    `errors` takes the errors inside the engine that ended the analysis of one function; without it, the first one is
-    raised. `given_up` takes the places of the module from which a program was not followed further.
 
     Raises:
         Exception: an error inside the engine.
     """
+    examined = examine(module, project, settings, symbols)
+    if examined.errors:
+        raise examined.errors[0].error
+    return examined.findings
+
+
+def examine(
+    module: nodes.Module, project: Project, settings: Settings, symbols: Collection[str] | None = None
+) -> Examined:
+    """What is found in one module, and by which rules.
+
+    Raises:
+        Exception: an error inside the engine, outside what it interprets.
+    """
     membership = membership_of(module, project, settings)
-    if not membership.domains:
-        return []
+    if not (membership.domains or membership.may_be_xla):
+        return Examined([], frozenset(), [], [])
     target = settings.target or target_version(project.root)
     chosen = None if symbols is None else frozenset(symbols)
     judge = Judge(lambda program, domains: verdict_on(program, domains, chosen), chosen)
     findings: list[Finding] = []
-    contained: list[InternalError] = []
-    for part in analyse(module, project, target, membership, judge):
-        contained += [*part.run.errors, *part.run.verdict.errors]
-        if given_up is not None:
-            given_up += (place for place in part.run.given_up if place.node.root() is part.module)
+    errors: list[InternalError] = []
+    given_up: list[GivenUp] = []
+    domains = membership.own
+    for part in analyse(module, project, target, membership, judge, everything=settings.scope is Scope.ALL):
+        errors += [*part.run.errors, *part.run.verdict.errors]
+        given_up += (place for place in part.run.given_up if place.node.root() is part.module)
         found = membership.own | part.through
+        domains |= found
         own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
         if part.entry is not None and not membership.own:
             name = "XLA program" if Domain.XLA in part.through else "program"
             own = [replace(f, via=f" (part of the {name} {part.entry.name})") for f in own]
         findings += own
-    if errors is not None:
-        errors += contained
-    elif contained:
-        raise contained[0].error
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
-    return [unique[place] for place in sorted(unique)]
+    return Examined([unique[place] for place in sorted(unique)], domains, errors, given_up)
 
 
 def membership_of(module: nodes.Module, project: Project, settings: Settings) -> Membership:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from xla_lint.program.machine.limits import GivenUp
-
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +17,7 @@ from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 if TYPE_CHECKING:
     from xla_lint.engine import Settings
     from xla_lint.program.project.project import Project
+    from xla_lint.program.project.scope import Domain
     from xla_lint.rules.base import Finding
 
 PACKAGE = Path(__file__).parent
@@ -45,22 +41,22 @@ class Checked:
 
     findings: list[Finding]
     failures: list[Failure]
+    domains: frozenset[Domain]
+    """What the module takes part in, so that the rules of these were applied."""
     limits: list[Failure]
     """Where the analysis reached one of its bounds, which is no error."""
 
 
 def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
-    """What `engine.check_module` finds with every rule, advice included, whatever goes wrong in it."""
-    errors: list[InternalError] = []
-    given_up: list[GivenUp] = []
+    """What `engine.examine` finds with every rule, advice included, whatever goes wrong in it."""
     try:
         with room_to_recurse(), collector_paused():
-            findings = engine.check_module(module, project, settings, errors=errors, given_up=given_up)
+            found = engine.examine(module, project, settings)
     except Exception as error:  # noqa: BLE001 - told to the user
-        findings, errors = [], [InternalError(error, module)]
-    limits = (Failure(None, place.node.fromlineno, place.limit.value) for place in given_up)
-    failures = (failure(fault, module) for fault in errors)
-    return Checked(findings, list(dict.fromkeys(failures)), list(dict.fromkeys(limits)))
+        found = engine.Examined([], frozenset(), [InternalError(error, module)], [])
+    failures = (failure(fault, module) for fault in found.errors)
+    limits = (Failure(None, place.node.fromlineno, place.limit.value) for place in found.given_up)
+    return Checked(found.findings, list(dict.fromkeys(failures)), found.domains, list(dict.fromkeys(limits)))
 
 
 def failure(fault: InternalError, module: nodes.Module) -> Failure:

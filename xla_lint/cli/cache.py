@@ -190,6 +190,8 @@ def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSumm
 def _packed(outcome: Outcome) -> dict[str, Any]:
     return {
         "outside": outcome.outside,
+        "only": outcome.only,
+        "trains": outcome.trains,
         "findings": [dataclasses.asdict(finding) for finding in outcome.findings],
         "limits": [dataclasses.asdict(limit) for limit in outcome.limits],
     }
@@ -200,7 +202,8 @@ def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
         Located(**{**finding, "path": path, "place": Extent(**finding["place"])}) for finding in packed["findings"]
     ]
     limits = [Problem(**{**limit, "path": path}) for limit in packed["limits"]]
-    return Outcome(path, findings, limits=limits, outside=packed["outside"])
+    kept = {name: packed[name] for name in ("outside", "only", "trains")}
+    return Outcome(path, findings, limits=limits, **kept)
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -47,7 +47,8 @@ def check(options: Namespace) -> int:
     cache.save()
     importlib.import_module(f"xla_lint.cli.{options.format}").write(results)
     sys.stdout.flush()
-    for line in (*results.notes, *results.problems, *(results.limits if options.verbose else ())):
+    limits = results.limits if options.verbose else ()
+    for line in (*results.notes, *filter(None, [results.left_out]), *results.problems, *limits):
         print(f"xla-lint: {line}", file=sys.stderr)
     print(results.summary, file=sys.stderr)
     return results.status

@@ -7,7 +7,11 @@ One JSON object:
 | `version` | 1; it changes only if a key changes its meaning or goes |
 | `findings` | a list, by file and line, of objects with the keys below |
 | `problems` | what could not be checked: objects with `path`, `line`, `cell` (each a number or null) and `message` |
-| `files` | an object with the numbers `checked` and, among these, `outside_scope` |
+| `files` | what was looked at: an object with the keys below |
+
+`files` has the number `checked` and, among these, `outside_scope`; `accelerate_only` and `sagemaker_only`, the numbers
+of those that were checked by the rules for Accelerate or SageMaker alone; and `training_outside_scope`, a list of the
+paths of files with training code to which most rules were not applied.
 
 A finding has `path`, `line`, `column`, `end_line`, `end_column` (all from 1, columns in characters, the end column is
 the first after), `code`, `symbol`, `severity` (error, warning, refactor, advice), `confidence` (HIGH, CONTROL_FLOW,
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Results
 
 VERSION = 1
+KINDS = ("Accelerate", "SageMaker")
+"""The kinds of programs with rules of their own, as outcomes name them."""
 
 
 def write(results: Results) -> None:
@@ -33,7 +39,12 @@ def write(results: Results) -> None:
         "version": VERSION,
         "findings": [_finding(finding) for finding in results.findings],
         "problems": [dataclasses.asdict(problem) for problem in results.problems],
-        "files": {"checked": results.checked, "outside_scope": results.outside},
+        "files": {
+            "checked": results.checked,
+            "outside_scope": results.outside,
+            **{f"{name.lower()}_only": results.only[name] for name in KINDS},
+            "training_outside_scope": results.unchecked,
+        },
     }
     print(json.dumps(document, indent=2))
 

@@ -14,7 +14,7 @@ from xla_lint.cli.results import Basis, Outcome, Problem
 from xla_lint.program.interpreter.collector_pause import collector_paused
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, read
-from xla_lint.program.project.statements import may_take_part
+from xla_lint.program.project.statements import holds_training, may_take_part
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -73,8 +73,9 @@ def _known(path: str, source: bytes, choice: Choice, cache: Cache) -> Outcome | 
     """The outcome for a file that need not be analysed, None for others."""
     project = Project.around(path)
     cache.meet(project)
-    if not may_take_part(source, choice.settings.scope) and not project.membership(Path(path).absolute()).through:
-        return Outcome(path, outside=True)
+    membership = project.membership(Path(path).absolute())
+    if not (may_take_part(source, choice.settings.scope) or membership.through or membership.may_be_xla):
+        return Outcome(path, outside=True, trains=holds_training(source))
     return cache.recall(project, path, source)
 
 

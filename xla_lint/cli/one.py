@@ -9,9 +9,9 @@ from xla_lint import failures
 from xla_lint.cli.locate import located
 from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
 from xla_lint.cli.results import Outcome, Problem
-from xla_lint.engine import membership_of
-from xla_lint.program.project.scope import installed_version
+from xla_lint.program.project.scope import Domain, installed_version
 from xla_lint.program.project.source import SourceError, decode, parse
+from xla_lint.program.project.statements import holds_training
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from xla_lint.failures import Failure
     from xla_lint.program.project.project import Project
     from xla_lint.rules.base import Finding
+
+NAMES = {Domain.ACCELERATE: "Accelerate", Domain.SAGEMAKER: "SageMaker"}
+"""How people call the kinds of programs that have rules of their own."""
 
 
 def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Outcome:
@@ -47,7 +50,9 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
         lines = text.split("\n")
         placed = (located(finding, path, lines) for finding in reported)
         outcome.findings += placed if notebook is None else map(notebook.in_cell, placed)
-        outcome.outside = not checked.findings and not membership_of(module, project, choice.settings).domains
+        outcome.outside = not checked.domains and not checked.failures
+        outcome.only = "" if Domain.XLA in checked.domains else ", ".join(sorted(NAMES[d] for d in checked.domains))
+        outcome.trains = Domain.XLA not in checked.domains and holds_training(text.encode())
     return outcome
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from xla_lint.program.project.dependency_log import Dependencies
+
+
+MOST_NAMED = 3
+"""How many files are named where several are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,11 @@ class Outcome:
     limits: list[Problem] = field(default_factory=list)
     """Where the analysis reached one of its bounds, which is no problem of the file's."""
     outside: bool = False
-    """Whether it belongs to no XLA program."""
+    """Whether no rule is for it: it belongs to no XLA program, nor to one of another kind."""
+    only: str = ""
+    """The name of the kind of programs of which alone the rules were applied; empty where all or none were."""
+    trains: bool = False
+    """Whether it holds training code, to which most rules were not applied: it is outside the XLA scope."""
     read: bool = True
     """Whether there is such a file, which can be read."""
     skipped: str = ""
@@ -95,7 +104,11 @@ class Results:
     checked: int = 0
     """The files that were read."""
     outside: int = 0
-    """Those among them that belong to no XLA program."""
+    """Those among them that no rule is for."""
+    only: Counter[str] = field(default_factory=Counter)
+    """How many among them were checked by the rules of one kind of programs alone, by the name of that kind."""
+    unchecked: list[str] = field(default_factory=list)
+    """The files with training code to which most rules were not applied."""
 
     def add(self, outcome: Outcome) -> None:
         """Add what the check of a file gave."""
@@ -104,6 +117,10 @@ class Results:
         self.limits += (limit for limit in outcome.limits if limit not in self.limits)
         self.checked += outcome.read and not outcome.skipped
         self.outside += outcome.outside
+        if outcome.only:
+            self.only[outcome.only] += 1
+        if outcome.trains:
+            self.unchecked.append(outcome.path)
         if outcome.skipped:
             self.notes.append(f"{outcome.path}: skipped, {outcome.skipped}")
 
@@ -119,12 +136,27 @@ class Results:
         """One line."""
         hit = len({finding.path for finding in self.findings})
         parts = [f"{_count(self.checked, 'file')} checked"]
+        parts += (f"{number} of them by the {name} rules only" for name, number in sorted(self.only.items()))
         if self.outside:
             parts.append(f"{self.outside} of them outside the XLA scope")
         if self.problems:
             parts.append(_count(len(self.problems), "problem"))
         found = f"{_count(len(self.findings), 'finding')} in {_count(hit, 'file')}" if hit else "no findings"
         return f"{found} ({', '.join(parts)})"
+
+    @property
+    def left_out(self) -> str:
+        """What the user should know of training code that was not checked in full, one line; empty where all was."""
+        if not self.unchecked:
+            return ""
+        named, more = self.unchecked[:MOST_NAMED], len(self.unchecked) - MOST_NAMED
+        where = ", ".join(named) + (f" and {more} more" if more > 0 else "")
+        one = len(self.unchecked) == 1
+        return (
+            f"{_count(len(self.unchecked), 'file')} with training code {'belongs' if one else 'belong'} to no XLA "
+            f"program that could be recognised, so most rules were not applied: {where}; "
+            "--xla-scope=all applies them"
+        )
 
 
 def _count(number: int, noun: str) -> str:

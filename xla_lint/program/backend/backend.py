@@ -109,8 +109,6 @@ class Backend:
     """Whether a module that names a device of the type is part of a program for the backend: it need import nothing."""
     choices: frozenset[str] = frozenset()
     """The texts by which programs choose the backend: `if backend == "xla":`."""
-    trainer_texts: tuple[str, ...] = ()
-    """How a text begins that asks a trainer of Lightning for the backend."""
     compilers: tuple[str, ...] = ()
     """How the names of its compilers begin, as given to `torch.compile(backend=)`: their graphs run when called."""
     process_group: str | None = None

@@ -68,7 +68,7 @@ class GradientHook:
     certain: bool
     """Whether these surely live on the device."""
     entry: int
-    """The entry point of the program (`Machine.entry`) that registered it."""
+    """The entry point of the program (`Position.entry_point`) that registered it."""
 
 
 @dataclass(slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 The analysis of a program ends in a list of events, and rules read nothing else. Each event carries the
 syntax node where it happens and the `Context` in which it happens: the loops around it (across calls), the
-guards that hold there, and the calls that led there.
+conditions that hold there, and the calls that led there.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CallSite:
 
 
 class Constraint(NamedTuple):
-    """A guard that holds, and how many loops were around the test that set it."""
+    """A condition that holds, and how many loops were around the test that set it."""
 
     condition: Condition
     depth: int
@@ -67,7 +67,7 @@ class Context:
     loops: tuple[Loop, ...]
     """The loops around the event, outermost first, those of the callers included."""
     path_condition: frozenset[Constraint]
-    """Every guard that holds, from the entry point on."""
+    """Every condition that holds, from the entry point on."""
     stack: tuple[CallSite, ...]
     """Every call from the entry point on, outermost first."""
     closure: bool
@@ -99,7 +99,7 @@ class Context:
 
     @property
     def conditions(self) -> frozenset[Condition]:
-        """The guards that hold inside the innermost step loop's body; a test on the rank counts from anywhere."""
+        """The conditions that hold inside the innermost step loop's body; a test on the rank counts from anywhere."""
         depth = self._step_depth()
         return frozenset(
             constraint.condition

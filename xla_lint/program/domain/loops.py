@@ -73,9 +73,9 @@ class CutSite:
 
     node: nodes.NodeNG
     periodic: bool
-    """True where a test on a step counter guards it."""
+    """True where it stands under a test on a step counter."""
     conditional: bool
-    """True where any test inside the loop guards it."""
+    """True where it stands under any test inside the loop."""
     spelled: str
 
 

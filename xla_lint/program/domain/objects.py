@@ -75,7 +75,7 @@ def bound_to(function: Function, receiver: Value) -> Function:
 
 
 def model_on_device(value: Tensor) -> Instance:
-    """The model that an unsettled value, which a move gave, turned out to be."""
+    """The model that an undecided value, which a move gave, turned out to be."""
     moves = (Move(value.line, value.place, 0),)
     return Instance(None, "torch.nn.Module", place=value.place, model=True, certain=False, moves=moves)
 
@@ -88,7 +88,7 @@ def is_undecided(value: Value) -> bool:
 
 
 def resolved(value: Value, use: Use | None) -> Value:
-    """What an unsettled value is by its use under one name: a model, a tensor, or still open."""
+    """What an undecided value is by its use under one name: a model, a tensor, or still open."""
     return join_all(
         _resolved(option, use) if isinstance(option, Tensor) and option.undecided else option
         for option in options(value)

@@ -1,4 +1,4 @@
-"""What is true at one point of the program: variables, guards, and what is pending."""
+"""What is true at one point of the program: variables, the path condition, and what is pending."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Phase:
     cut: nodes.NodeNG | None = None
     """The barrier that came after it."""
     path_condition: frozenset[Constraint] = frozenset()
-    """The guards at that barrier."""
+    """The path condition at that barrier."""
     spelled: str = ""
     """How that barrier is spelled."""
 
@@ -72,7 +72,7 @@ class State:
     env: Environment
     path_condition: frozenset[Constraint]
     epochs: frozenset[int]
-    """The graph segments that may be open here: what was recorded in one of them is pending."""
+    """The graph epochs that may be open here: what was recorded in one of them is pending."""
     cut: Cut = Cut.NEVER
     """Whether the innermost loop's iteration has passed a barrier."""
     materialised: Memories = frozenset()
@@ -123,7 +123,7 @@ class State:
         return self
 
     def take_course(self, other: State) -> None:
-        """Go on from where another frame's path ended; variables, guards and the grad mode stay."""
+        """Go on from where another frame's path ended; variables, the path condition and the grad mode stay."""
         self.epochs, self.cut, self.materialised = other.epochs, other.cut, other.materialised
         self.phase, self.work, self.updated = other.phase, other.work, other.updated
         self.gradients = other.gradients
@@ -179,7 +179,7 @@ class Frame:
     """How many loops were around its call."""
     returns: list[tuple[Value, State]] = field(default_factory=list)
     yields: list[tuple[Value, frozenset[int]]] = field(default_factory=list)
-    """What it yielded, and the segments that were open then."""
+    """What it yielded, and the graph epochs that were open then."""
     on_yield: Callable[[Value], None] | None = None
     """What runs at each `yield` of a context manager: the body of the `with` statement."""
     consumer: Loop | None = None

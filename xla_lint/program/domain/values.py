@@ -329,7 +329,7 @@ class Move:
     line: int
     place: Location
     entry: int
-    """The entry point of the program (`Machine.entry`) from which it is reached."""
+    """The entry point of the program (`Position.entry_point`) from which it is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +342,7 @@ class Origin:
     """The model inside that one which holds it."""
     moves: int
     entry: int
-    """The entry point of the program (`Machine.entry`) from which it was asked for."""
+    """The entry point of the program (`Position.entry_point`) from which it was asked for."""
     gradient: bool = False
     """True for the parameter's gradient."""
 

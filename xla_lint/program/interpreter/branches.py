@@ -75,6 +75,7 @@ def fills(node: nodes.If) -> bool:
 def branch(
     machine: Machine, truth: Truth, body: Callable[[], None], orelse: Callable[[], None], test: nodes.NodeNG
 ) -> None:
+    """Run both ways of a test that may be taken, each from the same state and heap, and let them meet."""
     before = machine.here
     path_condition = before.path_condition
     mark = machine.heap.mark()

@@ -129,6 +129,7 @@ def narrow(machine: Machine, told: Narrowings) -> None:
 
 
 def truth_of_value(machine: Machine, node: nodes.NodeNG, value: Value) -> Truth:
+    """What a value tells that a test asked, whatever the test looks like."""
     if isinstance(value, Number):
         truth = truth_of_number(value)
         if value.loops and machine.loop is not None and machine.loop not in value.loops:

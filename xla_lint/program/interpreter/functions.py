@@ -5,16 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.loops import Cut
-from xla_lint.program.machine.memo import rebased
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from xla_lint.program.machine.memo import Remembered
-
-from typing import TYPE_CHECKING
-
 from astroid import nodes
 
 from xla_lint.program.backend import ASSUMED
@@ -22,6 +12,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.events import CallSite, Condition
 from xla_lint.program.domain.join import join_all, per_replica
+from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
@@ -29,14 +20,17 @@ from xla_lint.program.interpreter.seeds import with_evidence
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
+from xla_lint.program.machine.memo import rebased
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
+    from xla_lint.program.machine.memo import Remembered
 
 
 @calling(Function)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from xla_lint.program.machine.limits import GivenUp
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -17,13 +12,13 @@ from xla_lint.program.backend import ASSUMED, package_of, role_of
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.steps import decide
-from xla_lint.program.domain.values import Text
+from xla_lint.program.domain.values import Device, Location, Text, options
 from xla_lint.program.interpreter.api_uses import api_uses
 from xla_lint.program.interpreter.entry_points import EntryPoints
 from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
 from xla_lint.program.interpreter.statements import run_definitions
-from xla_lint.program.library.devices import is_device
+from xla_lint.program.library.devices import NAMING, is_device
 from xla_lint.program.machine.internal_errors import Contained
 from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.scope import Domain
@@ -35,12 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
     from pathlib import Path
 
+    from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.internal_errors import InternalError
+    from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.membership import Membership
     from xla_lint.program.project.project import Project
     from xla_lint.program.project.scope import Version
 
 T = TypeVar("T")
+XLA = frozenset({Domain.XLA})
+ASKING = (Role.DEVICE, Role.DEVICES)
 
 
 @dataclass(slots=True)
@@ -72,6 +71,8 @@ class Run(Generic[T]):
     verdict: T
     uses_xla: bool
     """Whether it asks for the XLA device, puts something there or launches replicas, as far as can be followed."""
+    names_xla: bool
+    """Whether it does so by the name of the device or by torch_xla and its kin, not by what a framework chooses."""
     errors: list[InternalError]
     given_up: tuple[GivenUp, ...]
     """Where it was not followed further."""
@@ -101,13 +102,20 @@ class Part(Generic[T]):
 
 
 def analyse(
-    module: nodes.Module, project: Project, target: Version, membership: Membership, judge: Judge[T]
+    module: nodes.Module,
+    project: Project,
+    target: Version,
+    membership: Membership,
+    judge: Judge[T],
+    *,
+    everything: bool = False,
 ) -> list[Part[T]]:
     """Interpret the programs that a module takes part in.
 
     These are the programs that import it, and the module itself where it belongs to an XLA program by its own imports,
     so that what no program reaches in it is looked at as well. So is a module that no run reaches, unless all programs
-    that import it turn out to run elsewhere than on XLA.
+    that import it turn out to run elsewhere than on XLA, and a program that may ask for the XLA device through what it
+    imports. With `everything`, each is taken for a part of a program that drives the device.
     """
     path = project.file_of(module)
     parts: list[Part[T]] = []
@@ -117,7 +125,7 @@ def analyse(
     belongs = not programs or membership.is_launched or membership.commits_to_xla
     for entry in programs:
         known = project.membership(entry)
-        run = file_run(entry, project, target, known.as_program | membership.own, judge)
+        run = file_run(entry, project, target, known.as_program | membership.own, judge, everything)
         through = known.as_program
         if run is not None and not (run.uses_xla or known.commits_to_xla):
             through -= {Domain.XLA}
@@ -126,28 +134,32 @@ def analyse(
         if run is not None and own is not None:
             parts.append(Part(own, run, through, entry))
             reached.add(run.reached[own])
-    if membership.own or (belongs and not parts):
+    candidate = membership.may_be_xla
+    if membership.own or candidate or (belongs and not parts):
         domains = membership.as_program | membership.domains
         run = None
         if path is not None and adopted and not parts and project.keeps(path):
-            run = file_run(path, project, target, domains, judge)
+            run = file_run(path, project, target, domains, judge, everything)
         if run is None:
-            run = run_program(module, project, target, domains, judge, reached)
+            run = run_program(module, project, target, domains, judge, reached, everything=everything)
         own = run.modules.get(path) if path is not None else None
-        parts.append(Part(module if own is None else own, run, membership.through))
+        through = membership.through | (XLA if candidate and run.names_xla else frozenset())
+        parts.append(Part(module if own is None else own, run, through))
     return parts
 
 
 def file_run(
-    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T]
+    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T], everything: bool
 ) -> Run[T] | None:
     """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
 
     def run() -> Run[T] | None:
         tree = project.tree(entry)
-        return run_program(tree, project, target, domains, judge, Reached()) if tree is not None else None
+        if tree is None:
+            return None
+        return run_program(tree, project, target, domains, judge, Reached(), everything=everything)
 
-    return project.kept((entry, target, domains, judge.key), run)
+    return project.kept((entry, target, domains, judge.key, everything), run)
 
 
 def run_program(
@@ -157,12 +169,15 @@ def run_program(
     domains: frozenset[Domain],
     judge: Judge[T],
     reached: Reached,
+    *,
+    everything: bool = False,
 ) -> Run[T]:
     """Interpret a program from its entry module.
 
-    Functions of the entry module that others have `reached` are run only if something calls them.
+    Functions of the entry module that others have `reached` are run only if something calls them. With `everything`,
+    what the use of a parameter shows to be a model lives on the device, whatever the program says of it.
     """
-    happened = _interpreted(entry, project, target, reached)
+    happened = _interpreted(entry, project, target, reached, everything=everything)
     stated: list[Event] = []
     with Contained(happened.errors, entry):
         own = {node: dotted for node, dotted in happened.named.items() if node.root() is entry}
@@ -177,6 +192,7 @@ def run_program(
         {} if alone else ran_by_module(happened, program.called),
         judge.judge(program, domains),
         any(map(uses_device, happened.events)),
+        names_lazy_device(entry, happened.events),
         happened.errors,
         happened.given_up,
     )
@@ -196,9 +212,12 @@ class Happened(NamedTuple):
     """What attributes name of torch_xla."""
 
 
-def _interpreted(entry: nodes.Module, project: Project, target: Version, reached: Reached) -> Happened:
+def _interpreted(
+    entry: nodes.Module, project: Project, target: Version, reached: Reached, *, everything: bool
+) -> Happened:
     path = project.file_of(entry)
-    assumed = drives_device(entry) or (path is not None and project.membership(path).is_launched)
+    launched = path is not None and project.membership(path).is_launched
+    assumed = everything or launched or drives_device(entry)
     machine = Interpreter(entry, project, target, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     run_definitions(machine, entry.body)
@@ -223,13 +242,47 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
     return {module: Reached(*lines[module], names) for module in happened.modules.values()}
 
 
+def names_lazy_device(entry: nodes.Module, events: Collection[Event]) -> bool:
+    """Whether a program asks for a lazy device by its name, or launches replicas, or calls kin of a backend.
+
+    A device that only a helper asks for shows this where the script itself puts something there.
+    """
+    asked = [event for event in events if names_device(event)]
+    if any(event.node.root() is entry or not _asks_backend(event) for event in asked):
+        return True
+    own = (event for event in events if isinstance(event, LibraryCall) and event.node.root() is entry)
+    return bool(asked) and any(_is_surely_lazy(value) for event in own for value in _given(event))
+
+
+def _asks_backend(event: Event) -> bool:
+    """Whether an event is a call that asks a backend for the device."""
+    return isinstance(event, LibraryCall) and role_of(event.name) in ASKING
+
+
+def _is_surely_lazy(value: Value) -> bool:
+    """Whether a device is the lazy one, or the host's where there is none."""
+    found = options(value)
+    devices = [option for option in found if isinstance(option, Device) and option.certain]
+    places = {device.place for device in devices}
+    return len(devices) == len(found) and Location.DEVICE in places and places <= {Location.DEVICE, Location.HOST}
+
+
 def uses_device(event: Event) -> bool:
     """Whether an event shows that a run is one on a lazy device; other calls of a backend may serve any device."""
+    return names_device(event) or (isinstance(event, LibraryCall) and any(map(is_device, _given(event))))
+
+
+def names_device(event: Event) -> bool:
+    """Whether an event asks for a lazy device by its name, or for the replicas of a backend or what its kin give."""
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
     kin = is_of_xla(event.name) and package_of(event.name) is None
     return (
         kin
-        or role_of(event.name) in (Role.DEVICE, Role.DEVICES)
-        or any(map(is_device, (*event.args, *event.kwargs.values())))
+        or _asks_backend(event)
+        or (event.name in NAMING and any(isinstance(value, Text) and is_device(value) for value in _given(event)))
     )
+
+
+def _given(call: LibraryCall) -> tuple[Value, ...]:
+    return (*call.args, *call.kwargs.values())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Truth:
-    """What a test tells: which branch runs for sure, and which guards hold in each."""
+    """What a test tells: which branch runs for sure, and which conditions hold in each."""
 
     known: bool | None = None
     if_true: set[Condition] = field(default_factory=set)
@@ -111,9 +111,9 @@ def combine(op: str, truths: list[Truth]) -> Truth:
     known = all_of([truth.known for truth in truths])
     usual = all_of([truth.usual if truth.known is None else truth.known for truth in truths])
     undecided = [truth for truth in truths if truth.known is not True] or truths
-    may_alias = {Condition.RANK, Condition.DATA, Condition.RANDOM, Condition.SETTING}
+    either_way = {Condition.RANK, Condition.DATA, Condition.RANDOM, Condition.SETTING}
     if_false = set.intersection(*(truth.if_false for truth in undecided))
-    if_false |= {condition for truth in undecided for condition in truth.if_false & may_alias}
+    if_false |= {condition for truth in undecided for condition in truth.if_false & either_way}
     return Truth(
         known,
         {condition for truth in truths for condition in truth.if_true},

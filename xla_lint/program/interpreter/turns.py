@@ -105,6 +105,10 @@ def while_(machine: Machine, node: nodes.While) -> None:
 
 
 def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: Callable[[], bool]) -> None:
+    """Run a loop's body once, and again where what lives on the device comes round changed.
+
+    `head` begins a turn, and says whether there may be one.
+    """
     entry = machine.here
     outer_cut, outer_phase, path_condition = entry.cut, entry.phase, entry.path_condition
     widen(machine, node, loop)

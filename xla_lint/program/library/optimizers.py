@@ -14,7 +14,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import location_of
-from xla_lint.program.domain.objects import OPTIMIZERS, is_optimizer
+from xla_lint.program.domain.objects import OPTIMIZERS, is_assumed, is_optimizer
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     NONE,
@@ -108,11 +108,6 @@ def replaces(model: Instance, place: Location) -> bool:
     if place is Location.DEVICE:
         return model.place is not Location.DEVICE or is_assumed(model)
     return place is Location.HOST and model.place is Location.DEVICE
-
-
-def is_assumed(model: Instance) -> bool:
-    """Whether a model, whose construction is not in sight, is only assumed to be on the device."""
-    return model.node is None and not model.certain and not model.moves
 
 
 def groups_of(optimizer: Instance) -> Value:

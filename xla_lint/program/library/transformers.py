@@ -102,12 +102,10 @@ def transformers_method(machine: Machine, receiver: Instance, name: str, argumen
     """Methods of the library's other objects; of a model, nothing that is not any model's."""
     if receiver.model:
         return None
-    if name == "__init__":
-        return NONE
     if name in QUESTIONS:
         return RANK
     machine.hand_over(arguments)
-    return UNKNOWN
+    return NONE if name == "__init__" else UNKNOWN
 
 
 def configuration(model: Instance, name: str) -> Value:

@@ -6,11 +6,6 @@ are kept relative to the graph epoch that was open when it began.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from xla_lint.program.domain.heap import Heap
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +33,7 @@ from xla_lint.program.domain.walk import DATA, EVERYTHING, changed
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.domain.heap import Heap
     from xla_lint.program.domain.state import State
 
 WIDEN_AFTER = 6
@@ -65,7 +61,7 @@ class Remembered:
 
 
 class Memo:
-    """The calls of one module's analysis."""
+    """The calls of one run of a program."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[Any, ...], Remembered] = {}

@@ -34,6 +34,20 @@ def gathered(imports: Mapping[Path, Iterable[Path]], own: Mapping[Path, frozense
     return found
 
 
+def reaches(imports: Mapping[Path, Iterable[Path]]) -> dict[Path, int]:
+    """To how many files each file leads, itself counted. `imports` has a key for each file."""
+    bits = {file: 1 << place for place, file in enumerate(imports)}
+    led_to: dict[Path, int] = {}
+    for circle in _circles(imports):
+        whole = 0
+        for file in circle:
+            whole |= bits[file]
+            for target in imports[file]:
+                whole |= led_to.get(target, 0)
+        led_to.update(dict.fromkeys(circle, whole))
+    return {file: files.bit_count() for file, files in led_to.items()}
+
+
 def _circles(imports: Mapping[Path, Iterable[Path]]) -> Iterator[list[Path]]:
     """The strongly connected components, those first that others lead to: Tarjan's algorithm without recursion."""
     number: dict[Path, int] = {}

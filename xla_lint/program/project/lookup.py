@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LARGEST_PACKAGE = 60
-"""A package of more files than this is a library: its modules are looked at by themselves."""
+"""Of a package of more files than this, not every module may be part of a program."""
 
 
 class Lookup:
@@ -47,11 +47,11 @@ class Lookup:
         return self.find_in([folder] if level else self._search_path(importer.parent), dotted)
 
     def find_in(self, folders: Iterable[Path], dotted: str) -> Path | None:
-        """What a name stands for in the first of some folders that has it; None also for a part of a library."""
+        """What a name stands for in the first of some folders that has it."""
         for folder in folders:
             found = self._below(folder, dotted)
             if found is not None:
-                return None if self.is_library(found) else found
+                return found
         return None
 
     def beside(self, dotted: str, importer: Path) -> Path | None:
@@ -63,17 +63,17 @@ class Lookup:
         if (folder / first) in importer.parents:
             return None
         found = self._below(folder, first)
-        if found is None or found.suffix != ".py" or self.is_library(found):
+        if found is None or found.suffix != ".py" or self.large_package(found) is not None:
             return None
         return self._below(folder, dotted)
 
-    def is_library(self, path: Path) -> bool:
-        """Whether a file lies in a package that is too large to be part of one program."""
+    def large_package(self, path: Path) -> str | None:
+        """The name of the outermost package around a file or folder, where it has more than `LARGEST_PACKAGE` files."""
         folder = path.parent if path.suffix == ".py" else path
         top = None
         while folder in self._packages:
             folder, top = folder.parent, folder
-        return top is not None and self._sizes[top] > LARGEST_PACKAGE
+        return top.name if top is not None and self._sizes[top] > LARGEST_PACKAGE else None
 
     def _above_packages(self, folder: Path) -> Path:
         while folder in self._packages:

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 TORCH_PACKAGES = frozenset({"torch", "transformers", "accelerate", "lightning", "pytorch_lightning"})
 """Packages whose import makes a module one that uses torch."""
-LIGHTNING = ("lightning", "pytorch_lightning")
-BACKEND_KEYWORDS = ("accelerator", "strategy")
-"""The arguments by which a trainer of Lightning is asked for a backend."""
 ACCELERATORS = ("accelerate", "accelerate.Accelerator", "accelerate.accelerator.Accelerator")
 """What a module imports that builds an `Accelerator`."""
 ACCELERATOR = "Accelerator"

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.project.cycles import beginnings, gathered
+from xla_lint.program.project.requests import is_test
 from xla_lint.program.project.scope import Domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from xla_lint.program.project.file_summary import FileSummary
 
+OUTSIDE = ("/", "..")
+"""Parts of a path that tell nothing of where a file lies in its project."""
 MOST_STEPS = 400
 """How many modules a search along imports visits at most."""
 MOST_PROGRAMS = 4
@@ -37,9 +41,11 @@ class Membership:
     is_script: bool = True
     """Whether a program begins with it: only files that it imports itself import it, or it says so."""
     is_launched: bool = False
-    """Whether a launch script of the project runs a file of its name on XLA."""
+    """Whether a launch script of the project runs it on XLA, as far as it says where the file lies."""
     requires_xla: bool = False
     """Whether it cannot be imported without torch_xla or its kin."""
+    may_be_xla: bool = False
+    """Whether it is a program that is one of XLA if it asks for the device through what it imports."""
     commits_to_xla: bool = False
     """Whether a program that begins with it is surely one of XLA, by what it says or cannot do without."""
 
@@ -51,7 +57,7 @@ class Membership:
     def packed(self) -> list[Any]:
         """The record, in a form that JSON keeps."""
         domains = [sorted(domain.name for domain in part) for part in (self.own, self.through, self.as_program)]
-        marks = [self.is_script, self.is_launched, self.requires_xla, self.commits_to_xla]
+        marks = [self.is_script, self.is_launched, self.requires_xla, self.may_be_xla, self.commits_to_xla]
         return [*domains, [str(program) for program in self.programs], *marks]
 
 
@@ -62,12 +68,10 @@ class Memberships:
         self,
         summaries: Mapping[Path, FileSummary],
         imports: Mapping[Path, frozenset[Path]],
-        is_library: Callable[[Path], bool],
     ) -> None:
-        """Take what is known of each file, which files of the project it imports, and which files are of libraries."""
+        """Take what is known of each file, and which files of the project it imports as parts of its program."""
         self._summaries = summaries
         self._imports = imports
-        self._is_library = is_library
         self._known: dict[Path, Membership] = {}
 
     def of(self, path: Path) -> Membership:
@@ -84,7 +88,7 @@ class Memberships:
     def _record(self, path: Path) -> Membership:
         stated = self._summaries[path].statements
         programs = tuple(self._programs(path))
-        is_script, is_launched = self._is_script(path), path.name in self._launched
+        is_script, is_launched = self._is_script(path), self._is_launched(path)
         through = frozenset[Domain]().union(*map(self._as_program.__getitem__, programs))
         needs_xla = any(self._summaries[part].statements.requires_xla for part in self._imports[path])
         if is_launched or (is_script and needs_xla):
@@ -97,11 +101,12 @@ class Memberships:
             is_script,
             is_launched,
             stated.requires_xla,
+            Domain.XLA in self._as_program[path] - stated.domains - through and self._may_be_run(path),
             Domain.XLA in stated.domains or Domain.XLA in self._committed[path],
         )
 
     def _programs(self, path: Path) -> Iterator[Path]:
-        if not self._importers.get(path) or self._is_library(path):
+        if not self._importers.get(path):
             return
         tests, found = is_test(path), 0
         for importer in self._nearest(path):
@@ -139,9 +144,24 @@ class Memberships:
     def _beginnings(self) -> frozenset[Path]:
         return beginnings(self._imports)
 
+    def _may_be_run(self, path: Path) -> bool:
+        """Whether a program begins with a file that is no test, nor a module of a package that nobody imports."""
+        in_package = path.parent / "__init__.py" in self._summaries
+        begins = path in self._beginnings and not in_package
+        return (begins or self._summaries[path].statements.names_script) and not is_test(path)
+
+    def _is_launched(self, path: Path) -> bool:
+        return any(path.parts[-len(parts) :] == parts for parts in self._launched.get(path.name, ()))
+
     @cached_property
-    def _launched(self) -> frozenset[str]:
-        return frozenset[str]().union(*(summary.statements.launches for summary in self._summaries.values()))
+    def _launched(self) -> dict[str, set[tuple[str, ...]]]:
+        """How the paths end of the files that launch scripts run, by their names."""
+        found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        for summary in self._summaries.values():
+            for launched in summary.statements.launches:
+                parts = tuple(part for part in PurePosixPath(launched).parts if part not in OUTSIDE)
+                found[parts[-1] if parts else ""].add(parts)
+        return dict(found)
 
     @cached_property
     def _as_program(self) -> dict[Path, frozenset[Domain]]:
@@ -153,9 +173,4 @@ class Memberships:
         """XLA, for the files that commit to it or cannot do without one that does."""
         xla, nothing = frozenset({Domain.XLA}), frozenset[Domain]()
         own = {path: xla if self._summaries[path].statements.commits_to_xla else nothing for path in self._imports}
-        return gathered({path: self._summaries[path].needs for path in self._imports}, own)
-
-
-def is_test(path: Path) -> bool:
-    """Whether a file is a test of the project."""
-    return path.name.startswith("test_") or "tests" in path.parts or "test" in path.parts
+        return gathered({path: self._summaries[path].needs & imports for path, imports in self._imports.items()}, own)

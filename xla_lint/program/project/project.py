@@ -14,16 +14,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from xla_lint.program.backend import backend_of
+from xla_lint.program.backend.frameworks import FRAMEWORKS
 from xla_lint.program.project import roots
+from xla_lint.program.project.cycles import reaches
 from xla_lint.program.project.dependency_log import DependencyLog
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of, imports_in
 from xla_lint.program.project.lookup import Lookup
 from xla_lint.program.project.membership import Membership, Memberships
+from xla_lint.program.project.requests import is_test
 from xla_lint.program.project.scope import DECLARATIONS, requirements
 from xla_lint.program.project.search_path import added_folders
 from xla_lint.program.project.source import SourceError, decode, parse, read
 from xla_lint.program.project.statements import stated_in
 from xla_lint.program.project.trees import Trees, forget_oldest, tree_or_none
+from xla_lint.program.syntax.names import KNOWN_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,6 +43,8 @@ T = TypeVar("T")
 SKIPPED = frozenset({"venv", "__pycache__", "node_modules", "build", "site-packages"})
 MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
+MOST_REACHED = 10
+"""A module of a large package that leads to more files than this is looked at by itself."""
 MOST_RUNS = 12
 """How many computations' results are kept."""
 MOST_PROJECTS = 4
@@ -106,6 +113,8 @@ class Project:
             return path.exists()
         if kind == "added":
             return self._added_names
+        if kind == "far":
+            return path in self.files and self._leads_far(path)
         return self.membership(path).packed()
 
     @cached_property
@@ -181,7 +190,7 @@ class Project:
             found = self.summaries[path] = FileSummary(
                 stamp,
                 digest_of(source),
-                stated_in(source),
+                stated_in(source, path),
                 added_folders(source, path, self.root or path.parent),
                 modules_among(target for _, target in imports),
                 modules_among(target for name, target in imports if name.needed),
@@ -264,8 +273,31 @@ class Project:
     def resolve(self, dotted: str, level: int, importer: Path) -> Path | None:
         """The file or package folder of the project that an import names, None where it is none of the project's."""
         found = self._lookup.find(dotted, level, importer)
-        elsewhere = found is None and not level and self._lookup.may_find(dotted)
-        return self._find_added(dotted, importer) if elsewhere else found
+        if found is None and not level and self._lookup.may_find(dotted):
+            found = self._find_added(dotted, importer)
+        return None if found is None or self._is_apart(found, importer) else found
+
+    def _is_apart(self, path: Path, importer: Path) -> bool:
+        """Whether a module is no part of a program that imports it: it leads to too many files of a large package.
+
+        The modules of a library's own checkout are so as well, and those of any large package for its tests: programs
+        import them as those of a library.
+        """
+        package = self._lookup.large_package(path)
+        if package is None or path.suffix != ".py":
+            return False
+        return is_library(package) or is_test(importer) or self._leads_far(path)
+
+    def _leads_far(self, path: Path) -> bool:
+        """Whether a module leads to more than `MOST_REACHED` files by its imports."""
+        far = self._reaches[path] > MOST_REACHED
+        self._log.note("far", path, far)
+        return far
+
+    @cached_property
+    def _reaches(self) -> dict[Path, int]:
+        """To how many files each file leads by its imports."""
+        return reaches({path: self._all_imports_of(path) for path in self.files})
 
     def beside(self, dotted: str, importer: Path) -> Path | None:
         """The module beside a script, or beside its package, that hides the installed library of that name."""
@@ -306,7 +338,7 @@ class Project:
 
     @cached_property
     def _memberships(self) -> Memberships:
-        return Memberships({path: self.summary(path) for path in self.files}, self._imports, self._lookup.is_library)
+        return Memberships({path: self.summary(path) for path in self.files}, self._imports)
 
     @cached_property
     def _imports(self) -> dict[Path, frozenset[Path]]:
@@ -314,10 +346,18 @@ class Project:
         return {path: self._imports_of(path) for path in sorted(self.files)}
 
     def _imports_of(self, path: Path) -> frozenset[Path]:
+        return frozenset(target for target in self._all_imports_of(path) if not self._is_apart(target, path))
+
+    def _all_imports_of(self, path: Path) -> frozenset[Path]:
         summary = self.summary(path)
         if not summary.elsewhere or not self._added:
             return summary.imports
         return summary.imports | modules_among(self._find_added(dotted, path) for dotted in summary.elsewhere)
+
+
+def is_library(package: str) -> bool:
+    """Whether a package is a known library, also where its own checkout is looked at."""
+    return package in KNOWN_PACKAGES or package in FRAMEWORKS or backend_of(package) is not None
 
 
 def modules_among(targets: Iterable[Path | None]) -> frozenset[Path]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from xla_lint.program.project.file_summary import imports_in
+from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.search_path import added_folders
 from xla_lint.program.project.source import SourceError, read
 
 MARKERS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", ".git", "requirements.txt"})
+NEEDED_BY_JOBS = "requirements.txt"
+"""The marker that lies in the folder of an entry point too: what a SageMaker job installs before it runs that."""
 SOURCES = "src"
 """The folder that is on the search path by convention."""
 HIGHEST = 2
@@ -22,24 +26,50 @@ def root_of(folder: Path) -> Path:
     base = folder
     while "__init__.py" in names_in(base) and base.parent != base:
         base = base.parent
-    marked = (folder for folder in (base, *base.parents) if not MARKERS.isdisjoint(names_in(folder)))
-    return next(marked, None) or root_of_program(base)
+    marked = next((folder for folder in (base, *base.parents) if not MARKERS.isdisjoint(names_in(folder))), None)
+    if marked is None:
+        return root_of_program(base)
+    weakly = MARKERS & names_in(marked).keys() == {NEEDED_BY_JOBS}
+    launcher = (
+        next((above for above in marked.parents[:HIGHEST] if launches_into(above, marked)), None) if weakly else None
+    )
+    return root_of(launcher) if launcher is not None else marked
+
+
+def launches_into(folder: Path, inner: Path) -> bool:
+    """Whether a script that lies in a folder has one run that lies in a folder below."""
+    return any(inner.is_relative_to(place / name) for place, name in sources_of_scripts(folder).launched)
 
 
 def root_of_program(base: Path) -> Path:
     """The folder around a folder of modules, the scripts that import from it, and all that its own scripts import."""
     near = base.parents[:HIGHEST]
     for above in near:
-        if any(base == source or base.is_relative_to(source / name) for source, name in sources_of_scripts(above)):
+        if any(base == source or base.is_relative_to(source / name) for source, name in sources_of_scripts(above).all):
             return root_of_program(above)
-    around = {Path(os.path.commonpath([base, source])) for source, _ in sources_of_scripts(base)}
+    around = {Path(os.path.commonpath([base, source])) for source, _ in sources_of_scripts(base).all}
     return next((folder for folder in reversed(near) if folder in around), base)
 
 
+class Sources(NamedTuple):
+    """From where the scripts that lie in a folder take modules: folders, each with a first name in it."""
+
+    imported: frozenset[tuple[Path, str]]
+    """What they import, on their search path."""
+    launched: frozenset[tuple[Path, str]]
+    """What they have run on XLA in other folders."""
+
+    @property
+    def all(self) -> frozenset[tuple[Path, str]]:
+        """Both."""
+        return self.imported | self.launched
+
+
 @lru_cache(maxsize=256)
-def sources_of_scripts(folder: Path) -> frozenset[tuple[Path, str]]:
-    """From where the scripts that lie in a folder import, on their search path: the folders and the first names."""
-    found: set[tuple[Path, str]] = set()
+def sources_of_scripts(folder: Path) -> Sources:
+    """From where the scripts that lie in a folder take modules."""
+    imported: set[tuple[Path, str]] = set()
+    launched: set[tuple[Path, str]] = set()
     for script in folder.glob("*.py"):
         try:
             source = read(script)
@@ -47,8 +77,12 @@ def sources_of_scripts(folder: Path) -> frozenset[tuple[Path, str]]:
             continue
         names = {name.dotted.partition(".")[0] for name in imports_in(source) if not name.level} - {""}
         for place in {folder, folder / SOURCES, *added_folders(source, script, folder)}:
-            found.update((place, name) for name in names & _importable_from(place))
-    return frozenset(found)
+            imported.update((place, name) for name in names & _importable_from(place))
+        for path in launched_in(source):
+            place = Path(os.path.normpath(folder / path)).parent
+            if place != folder and place.is_dir():
+                launched.add((place.parent, place.name))
+    return Sources(frozenset(imported), frozenset(launched))
 
 
 def forget() -> None:

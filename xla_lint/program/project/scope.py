@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 from xla_lint.program.backend import ASSUMED, OWN_PACKAGES
+from xla_lint.program.backend.frameworks import FRAMEWORKS
 
 
 class Scope(enum.Enum):
@@ -135,3 +136,13 @@ def clauses(text: str, package: str) -> Iterator[tuple[str, Version]]:
     """What a text asks of a package: the operator and the version of each requirement's first clause."""
     pattern = re.compile(REQUIREMENT.replace("{package}", re.sub("[-_]", "[-_]", package)))
     return ((m["op"], Version(int(m["major"]), int(m["minor"] or 0))) for m in pattern.finditer(text))
+
+
+def is_of_framework(path: Path) -> bool:
+    """Whether a file is a module of a framework's own package."""
+    folder = path.parent
+    while (folder / "__init__.py").exists():
+        if folder.name in FRAMEWORKS:
+            return True
+        folder = folder.parent
+    return False

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
 from xla_lint.program.backend import BACKENDS
 from xla_lint.program.project.backends import LAZY_MARKS, names_lazy_device
+from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.marks import (
     ACCELERATOR,
     ACCELERATORS,
-    BACKEND_KEYWORDS,
-    LIGHTNING,
     MAIN,
     SAGEMAKER,
-    SAGEMAKER_XLA,
     TORCH_PACKAGES,
 )
+from xla_lint.program.project.requests import Requests, may_request, requests_in
 from xla_lint.program.project.scope import Domain, Scope
 from xla_lint.program.syntax.index import index_of
 
@@ -35,17 +34,13 @@ PACKAGES = frozenset[str]().union(*(backend.packages for backend in BACKENDS))
 MODULES = tuple(module for backend in BACKENDS for module in backend.modules)
 DRIVING = frozenset[str]().union(*(backend.driving for backend in BACKENDS))
 REPLICA_FUNCTIONS = tuple(backend.replica_function for backend in BACKENDS if backend.replica_function is not None)
-TRAINER_TEXTS = tuple(text for backend in BACKENDS for text in backend.trainer_texts)
 NAMED_DEVICES = tuple(backend.device_type for backend in BACKENDS if backend.named_by_device)
 SCRIPTS = (MAIN, *REPLICA_FUNCTIONS)
 """What a file holds that may run as a script though others import it."""
 IMPORTED = rb"(?:from|import)[ \t][^\n#]*\b"
 XLA = _any_of([*sorted(PACKAGES), *MODULES]) + rb"\b"
-ASKS = (
-    rb"^def " + _any_of(REPLICA_FUNCTIONS) + rb"\b|"
-    rb"\b" + _any_of(BACKEND_KEYWORDS) + rb"\s*=\s*[\"']" + _any_of(TRAINER_TEXTS)
-)
-"""A file that defines the function for replicas, or that asks a framework for XLA."""
+REPLICAS = rb"^def " + _any_of(REPLICA_FUNCTIONS) + rb"\b"
+"""A file that defines the function for replicas."""
 NAMED = rb"\b(?:to\(|device\(|device\s*=)\s*[\"']" + _any_of(NAMED_DEVICES)
 NAMES_DEVICE = b"|" + NAMED + rb"[\"':]" if NAMED_DEVICES else b""
 """A file that names a device of a backend which need not be imported."""
@@ -53,12 +48,14 @@ ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]" if NAM
 """The same, at the top level, and under no condition."""
 REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
 """An import, or such a device, under no condition."""
-COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + ASKS, re.MULTILINE)
+COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + REPLICAS, re.MULTILINE)
 DOMAINS = {
-    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + ASKS + NAMES_DEVICE, re.MULTILINE),
+    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS + NAMES_DEVICE, re.MULTILINE),
     Domain.ACCELERATE: re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE),
 }
-ENTRY_POINT = re.compile(rb"""entry_point\s*=\s*["']([^"'\n]*)["']""")
+
+TRAINING = re.compile(rb"\.backward\(|\bdef training_step\b|\b\w*Trainer\(")
+"""What training code holds: it goes backward itself, or a trainer does."""
 
 
 class Statements(NamedTuple):
@@ -67,7 +64,7 @@ class Statements(NamedTuple):
     domains: frozenset[Domain]
     """What it takes part in, launch scripts left out."""
     launches: frozenset[str]
-    """The names of the files that it runs on XLA as SageMaker's entry points."""
+    """The paths of the files that it runs on XLA, as entry points of SageMaker's jobs or through `xla_spawn.py`."""
     names_script: bool
     """Whether it may run as a script though others import it."""
     requires_xla: bool
@@ -76,51 +73,48 @@ class Statements(NamedTuple):
     """Whether that holds, or it asks a framework for XLA: what cannot do without it is an XLA program."""
 
 
-def stated_in(source: bytes) -> Statements:
-    """What the bytes of a file say."""
+def stated_in(source: bytes, path: Path | None = None) -> Statements:
+    """What the bytes of a file say, which lies at a path."""
+    commits = COMMITS_TO_XLA.search(source) is not None
+    requests = Requests() if commits else requests_in(source, path)
+    domains = {domain for domain, pattern in DOMAINS.items() if pattern.search(source)}
     return Statements(
-        frozenset(domain for domain, pattern in DOMAINS.items() if pattern.search(source)),
-        _launched_in(source),
+        frozenset(domains | ({Domain.XLA} if any(requests) else set())),
+        launched_in(source),
         _holds_any(source, SCRIPTS),
         REQUIRES_XLA.search(source) is not None,
-        COMMITS_TO_XLA.search(source) is not None,
+        commits or requests.asks,
     )
-
-
-def _launched_in(source: bytes) -> frozenset[str]:
-    """The file names that a SageMaker launch script runs on XLA.
-
-    They are entry points there, with the Training Compiler, the `pytorchxla` launcher or a Trainium instance.
-    """
-    if SAGEMAKER.encode() not in source or not _holds_any(source, SAGEMAKER_XLA):
-        return frozenset()
-    paths = (match[1].decode("utf-8", "replace") for match in ENTRY_POINT.finditer(source))
-    return frozenset(PurePosixPath(path).name for path in paths)
 
 
 def _holds_any(source: bytes, texts: Iterable[str]) -> bool:
     return any(text.encode() in source for text in texts)
 
 
+def holds_training(source: bytes) -> bool:
+    """Whether a source trains a model with torch: it goes backward, or hands a step to a trainer."""
+    return _holds_any(source, TORCH_PACKAGES) and TRAINING.search(source) is not None
+
+
 def may_take_part(source: bytes, scope: Scope) -> bool:
     """A cheap test on a module's bytes: False only where `stated_by` is surely empty."""
-    if _holds_any(source, (ACCELERATOR, SAGEMAKER)):
+    if _holds_any(source, (ACCELERATOR, SAGEMAKER)) or may_request(source):
         return True
     return _holds_any(source, TORCH_PACKAGES if scope is Scope.ALL else LAZY_MARKS)
 
 
 def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     """What a module takes part in by its own statements."""
-    with module.stream() as stream:  # type: ignore[no-untyped-call]
-        if not may_take_part(stream.read(), scope):
-            return frozenset()
+    source = _source_of(module)
+    if not may_take_part(source, scope):
+        return frozenset()
     names = index_of(module).imported
     found = {
         Domain.XLA: any(map(is_of_xla, names))
         or (scope is Scope.ALL and any(name.partition(".")[0] in TORCH_PACKAGES for name in names))
-        or trains_on_tpu(module)
         or has_replica_function(module)
-        or names_lazy_device(module),
+        or names_lazy_device(module)
+        or any(requests_in(source, _path_of(module))),
         Domain.ACCELERATE: any(name in ACCELERATORS for name in names),
         Domain.SAGEMAKER: any(name.partition(".")[0] == SAGEMAKER for name in names),
     }
@@ -133,24 +127,26 @@ def is_of_xla(dotted: str) -> bool:
 
 
 def drives_device(module: nodes.Module) -> bool:
-    """Whether a module drives the device itself, so that what its use shows to be a model lives there."""
+    """Whether a module drives the device, or has a framework do so: what its use shows to be a model lives there."""
     return (
-        trains_on_tpu(module)
-        or any(name in module.locals for name in REPLICA_FUNCTIONS)
+        any(name in module.locals for name in REPLICA_FUNCTIONS)
         or any(name.partition(".")[0] in DRIVING for name in index_of(module).imported)
         or names_lazy_device(module)
+        or any(requests_in(_source_of(module), _path_of(module)))
     )
+
+
+def _path_of(module: nodes.Module) -> Path | None:
+    return Path(module.file) if module.file else None
+
+
+def _source_of(module: nodes.Module) -> bytes:
+    with module.stream() as stream:  # type: ignore[no-untyped-call]
+        source: bytes = stream.read()
+    return source
 
 
 def has_replica_function(module: nodes.Module) -> bool:
     """Whether a module defines the function that launchers of replicas look for."""
     found = (module.locals.get(name) for name in REPLICA_FUNCTIONS)
     return any(bound is not None and isinstance(bound[0], nodes.FunctionDef) for bound in found)
-
-
-def trains_on_tpu(module: nodes.Module) -> bool:
-    """Whether a module asks Lightning for a TPU, or for its strategy for XLA."""
-    index = index_of(module)
-    return any(name.startswith(LIGHTNING) for name in index.imported) and any(
-        text.startswith(TRAINER_TEXTS) for text in index.given_as(BACKEND_KEYWORDS)
-    )

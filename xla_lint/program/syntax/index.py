@@ -180,15 +180,6 @@ class Index:
                         self._given.setdefault((last_name(other.func), place), set()).add(value)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
 
-    def given_as(self, keywords: Collection[str]) -> Iterator[str]:
-        """The texts that calls give as arguments of these names."""
-        for calls in self._calls.values():
-            for call in calls:
-                for keyword in call.keywords:
-                    value = keyword.value
-                    if keyword.arg in keywords and isinstance(value, nodes.Const) and isinstance(value.value, str):
-                        yield value.value
-
     @cached_property
     def devices(self) -> frozenset[str]:
         """The texts by which calls name devices: `.to("cpu")`, `torch.device("cpu")`, `device="cpu"`."""

@@ -125,7 +125,6 @@ BACKEND = Backend(
         '"tpu"', "'tpu'", '"xla', "'xla",
     ),
     choices=frozenset({"xla", "tpu", "neuron"}),
-    trainer_texts=("tpu", "xla"),
     compilers=("openxla", "torchxla", "aot_torchxla", "neuron", "tpu"),
     process_group="xla",
     replica_function=ENTRY,
