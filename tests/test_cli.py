@@ -289,6 +289,16 @@ class TestChoice:
         main(["check", "train.py", "--format=json", "--enable=xla-value-read", "--disable=xla-redundant-sync"])
         assert [line for _, line, _ in found(capsys)] == [4, 5]
 
+    def test_a_configuration_that_is_no_table(self, folder: Path, capsys: Captured) -> None:
+        (folder / "pyproject.toml").write_text("tool.xla-lint = 3\n")
+        assert main(["check", "train.py"]) == 2
+        assert "tool.xla-lint must be a table" in capsys.readouterr().err
+
+    def test_a_table_of_tools_that_is_none(self, folder: Path, capsys: Captured) -> None:
+        (folder / "pyproject.toml").write_text("tool = 1\n")
+        assert main(["check", "train.py"]) == 0
+        assert "error" not in capsys.readouterr().err
+
     @pytest.mark.parametrize(
         ("line", "problem"),
         [

@@ -7,6 +7,17 @@ import pytest
 from tests.library.cases import verify
 
 CASES = {
+    "a total whose new part cuts the graph": """
+        def part(x):
+            found = model(x).mean().detach()
+            torch_xla.sync()
+            return found
+
+        total = torch.zeros((), device=device)
+        for x in loader:
+            total = total + part(x)
+            print(total.item())  # expect: xla-value-read
+    """,
     "a truth or a text that a call spells out": """
         def report(loss, quiet, mode="text"):
             if quiet or mode == "none":

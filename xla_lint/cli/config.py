@@ -70,11 +70,14 @@ def configuration(folder: Path) -> tuple[Path | None, dict[str, Any]]:
         if not path.is_file():
             continue
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("xla-lint")
+            tools = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
         except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"{path} cannot be read: {error}") from error
+        table = tools.get("xla-lint") if isinstance(tools, dict) else None
         if table is None:
             continue
+        if not isinstance(table, dict):
+            raise UsageError(f"{path}: tool.xla-lint must be a table")
         for key in table:
             if key not in KEYS:
                 raise UsageError(f"{path}: [tool.xla-lint]: unknown key '{key}'; there are {', '.join(KEYS)}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from astroid import nodes
+
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.events import (
     Barrier,
@@ -50,8 +52,6 @@ from xla_lint.program.syntax.index import Index, index_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
-
-    from astroid import nodes
 
     from xla_lint.program.domain.definitions import GradientHook
     from xla_lint.program.domain.loops import Loop
@@ -136,12 +136,17 @@ class Machine(Operations):
         return UNKNOWN
 
     def quietly(self, node: nodes.NodeNG) -> Value:
-        """The value of an expression, without its events."""
-        events, self.events = self.events, []
-        try:
+        """The value of an expression, without its events and without what it does."""
+        if type(node) is nodes.Name:
             return self.evaluate(node)
+        events, operations, mark = self.events, self.operations, self.heap.mark()
+        self.events = []
+        try:
+            with self.elsewhere(state=self.here.fork()):
+                return self.evaluate(node)
         finally:
-            self.events = events
+            self.events, self.operations = events, operations
+            self.heap.take_back(mark)
 
     def bind(self, target: nodes.NodeNG, value: Value) -> None:
         """Assign a value to a target."""
