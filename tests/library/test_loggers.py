@@ -37,6 +37,17 @@ CASES = {
             logging.info("%s", loss)
             logging.warning("%s", loss)  # expect: xla-print-tensor
     """,
+    "a named logger has the root's level until it gets its own": """
+        import logging
+        logging.getLogger().setLevel(logging.INFO)
+        named, own = logging.getLogger("named"), logging.getLogger("own")
+        own.setLevel(logging.ERROR)
+        for x in loader:
+            loss = update(x)
+            named.info("%s", loss)  # expect: xla-print-tensor
+            named.debug("%s", loss)
+            own.info("%s", loss)
+    """,
     "the root's level by force": """
         import logging
         logging.basicConfig(level=logging.INFO, force=True)

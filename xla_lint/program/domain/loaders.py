@@ -18,6 +18,13 @@ class Logger(Value):
     """A `logging.Logger`; `level` is what `setLevel` gave it, 0 where it inherits the root's."""
 
     level: int = 0
+    root: Logger | None = None
+    """The root's logger; None for the root's own."""
+
+    @property
+    def effective_level(self) -> int:
+        """Its own level, else the root's; 0 where neither was given one."""
+        return self.level or (self.root.level if self.root is not None else 0)
 
 
 @dataclass(slots=True, eq=False)

@@ -20,7 +20,7 @@ LEVEL_NAMES = {"NOTSET": 0, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, 
 @function("logging.getLogger", "accelerate.logging.get_logger", "transformers.utils.logging.get_logger")
 def logger(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A logger; without a name, the root's."""
-    return Logger() if arguments.positional or arguments.keywords else machine.root_logger
+    return Logger(root=machine.root_logger) if arguments.positional or arguments.keywords else machine.root_logger
 
 
 @function(*(f"logging.{name}" for name in (*LEVELS, "log")))

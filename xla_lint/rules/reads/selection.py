@@ -58,7 +58,7 @@ def on_some_replicas(read: Read) -> bool:
 
 
 def _switched_off(read: Read) -> bool:
-    return read.logger is not None and read.level < (read.logger.level or WARNING)
+    return read.logger is not None and read.level < (read.logger.effective_level or WARNING)
 
 
 def costliest(reads: Iterable[Read]) -> dict[nodes.NodeNG, Read]:
