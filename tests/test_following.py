@@ -6,32 +6,11 @@ import textwrap
 
 import pytest
 
-from tests.test_fixtures import expected
-from xla_lint.engine import Settings, check_module, default_symbols
-from xla_lint.program.project.project import Project
-from xla_lint.program.project.source import parse
+from tests.library.cases import verify
 
-HEAD = """\
+IMPORTS = """\
 import collections, enum, functools, itertools, os
-import torch, torch_xla
-import torch_xla.core.xla_model as xm
 from dataclasses import dataclass, replace
-from torch import nn
-from torch.utils.data import DataLoader
-from torch_xla.distributed.parallel_loader import MpDeviceLoader
-
-device = torch_xla.device()
-model = nn.Sequential(nn.Linear(4, 4), nn.ReLU()).to(device)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-loader = MpDeviceLoader(DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True), device)
-
-def update(x):
-    optimizer.zero_grad()
-    loss = model(x).mean()
-    loss.backward()
-    optimizer.step()
-    return loss.detach()
-
 """
 CASES = {
     "a comprehension over a loader is a step loop": """
@@ -1081,7 +1060,4 @@ CASES = {
 
 @pytest.mark.parametrize("code", CASES.values(), ids=CASES)
 def test_case(code: str) -> None:
-    text = HEAD + textwrap.dedent(code)
-    symbols = default_symbols() | {"xla-late-read"}
-    found = check_module(parse(text, "train.py"), Project(), Settings(), symbols)
-    assert {(int(finding.node.lineno or 0), finding.rule.symbol) for finding in found} == expected(text)
+    verify(IMPORTS + textwrap.dedent(code))

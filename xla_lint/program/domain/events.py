@@ -119,6 +119,11 @@ class Context:
         return Condition.PERIODIC in self.conditions
 
     @property
+    def once(self) -> bool:
+        """True where the event happens in one step of the whole loop."""
+        return Condition.ONCE in self.conditions
+
+    @property
     def every_turn(self) -> bool:
         """False where a test that the source does not decide may keep turns of the step loop from it."""
         return self.doubt < self._step_depth() and self.conditions.isdisjoint(UNDECIDED)

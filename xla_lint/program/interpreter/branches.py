@@ -13,6 +13,7 @@ from xla_lint.program.domain.values import NO_TENSOR
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
 from xla_lint.program.machine.meanings import expression, statement
+from xla_lint.program.syntax.spelling import REFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 TELLING = frozenset({Condition.PERIODIC, Condition.RANK})
 """The conditions of a test that say when what stands under it runs."""
-REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
-"""Expressions that name an object which exists already."""
 
 
 @statement(nodes.If)

@@ -13,7 +13,7 @@ from xla_lint.program.domain.values import NONE, TEXT, Instance, Location, Seque
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.host_parts import use_on_host
-from xla_lint.program.syntax.spelling import source_of
+from xla_lint.program.syntax.spelling import REFERENCES, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.loaders import Logger
     from xla_lint.program.domain.values import Tensor, Value
     from xla_lint.program.machine.machine import Machine
-
-REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
-"""Expressions that name what they stand for."""
 
 
 def read(

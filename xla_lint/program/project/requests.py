@@ -199,10 +199,7 @@ class _Reader:
             named = (alias.name for alias in node.names if alias.name.startswith(LIGHTNING))
             return any(part in name.lower() for name in named for part in XLA_PARTS)
         if isinstance(node, ast.Attribute) and node.attr[:3].lower() in XLA_PARTS and node.attr[:1].isupper():
-            root = node.value
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            return isinstance(root, ast.Name) and self.names.get(root.id, root.id).startswith(LIGHTNING)
+            return self._origin(node).startswith(LIGHTNING)
         return False
 
     # Questions.
@@ -212,7 +209,7 @@ class _Reader:
             if last_name(node.func) == "startswith" and isinstance(node.func, ast.Attribute) and node.args:
                 return self._is_type(node.func.value) and _texts(node.args[0]) <= DEVICE_TYPES
             name = last_name(node.func)
-            return name in AVAILABILITY and self._is_imported(node.func)
+            return name in AVAILABILITY and self._origin(node.func).partition(".")[0] in TORCH
         if isinstance(node, ast.Attribute):
             return node.attr in KINDS.get(last_name(node.value), ())
         if not isinstance(node, ast.Compare):
@@ -223,11 +220,11 @@ class _Reader:
             return True
         return bool(texts & DEVICE_TYPES) and any(map(self._is_type, sides))
 
-    def _is_imported(self, function: ast.expr) -> bool:
-        root = function
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        return isinstance(root, ast.Name) and (self.names.get(root.id, root.id)).partition(".")[0] in TORCH
+    def _origin(self, node: ast.expr) -> str:
+        """What the name was imported as that an expression begins with; empty where it begins with none."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return self.names.get(node.id, node.id) if isinstance(node, ast.Name) else ""
 
     def _is_type(self, node: ast.AST) -> bool:
         """Whether an expression is the type of a device, or a device as text."""

@@ -248,8 +248,9 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 CHOICES = frozenset[str]().union(*(backend.choices for backend in BACKENDS))
-DEVICE_CALLS = frozenset(name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)) - {"device"}
-DEVICE_CALLS |= frozenset(names(Role.DEVICE))
+DEVICE_CALLS = frozenset(names(Role.DEVICE)).union(
+    name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)
+) - {"device"}
 """The functions that only a lazy device has, by last name and whole: `device` alone is an attribute of much else."""
 CLOSURES = frozenset(name.rpartition(".")[2] for name in names(Role.STEP_CLOSURE))
 CORE = frozenset(module for backend in BACKENDS for module in backend.core)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from astroid import nodes
+from astroid import nodes
 
 LONGEST = 48
 """How many characters of an expression a message shows."""
+REFERENCES = (nodes.Name, nodes.Attribute, nodes.Subscript)
+"""Expressions that name an object which exists already."""
 
 
 def source_of(node: nodes.NodeNG) -> str:

@@ -43,7 +43,7 @@ def cost_of(read: Read) -> Cost:
     """What a read costs in its own context; what only some replicas execute is left to `xla-rank-read`."""
     if read.context.step is None or _switched_off(read) or on_some_replicas(read):
         return Cost.NOTHING
-    if Condition.ONCE in read.context.conditions:
+    if read.context.once:
         return Cost.NOTHING
     if read.context.closure and not read.pending:
         return Cost.NOTHING
