@@ -1,0 +1,102 @@
+"""What each name of torch_xla becomes on the backends that succeed it. Source: `successors.json` names it.
+
+`successor(dotted, "torch_tpu")` says of a canonical dotted name (`xla_lint.program.syntax.names`), and
+`text_successor(Kind.DEVICE, "xla", "torch_tpu")` of a text that stands for torch_xla in a call: each what replaces it,
+and how hard the replacing is (`Group`). `BACKENDS` lists the successors. Every name below `torch_xla.` has an answer
+unless it is that of a module with rows of its own: one that the table does not list is `Group.THOUGHT` with nothing in
+its place.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from xla_lint.knowledge.tables import load
+
+BACKENDS = ("torch_tpu", "torch_neuron")
+
+
+class Group(enum.Enum):
+    """How hard it is to replace something."""
+
+    RENAME = "rename"
+    """Another spelling says the same."""
+    GONE = "goes away"
+    """Nothing takes its place, and nothing need."""
+    THOUGHT = "needs thought"
+    """What takes its place works in another way, or is not known."""
+
+
+class Kind(enum.Enum):
+    """What a text stands for, where a call is given it."""
+
+    DEVICE = "device"
+    PROCESS_GROUP = "process group"
+    INIT_METHOD = "init method"
+    COMPILER = "compiler"
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """What becomes of a name or a text on one backend."""
+
+    name: str
+    """The row of the table: the name itself, or with a dot at its end a module around it."""
+    group: Group
+    becomes: str | None
+    """What to write instead; None where it is dropped, or where nothing is known."""
+    note: str
+    """What else to know; empty where that is all."""
+
+    @property
+    def advice(self) -> str:
+        """What to do about it, in a few words."""
+        if self.becomes is None:
+            return f"drop it ({self.note})" if self.group is Group.GONE else self.note
+        return f"write {self.becomes}" + (f" ({self.note})" if self.note else "")
+
+
+def successor(dotted: str, backend: str) -> Successor | None:
+    """What a name of torch_xla becomes on a backend; None for a name of another package, and for that of a module."""
+    names = _names(backend)
+    if dotted in names or any(name.startswith(f"{dotted}.") for name in names):
+        return names.get(dotted)
+    package = dotted
+    while "." in package:
+        package = package.rpartition(".")[0]
+        if f"{package}." in names:
+            return names[f"{package}."]
+    return None
+
+
+def text_successor(kind: Kind, text: str, backend: str) -> Successor | None:
+    """What a text becomes that stands for torch_xla, None for any other text. A device may have an index, `xla:0`."""
+    return _texts(backend).get((kind, text.partition(":")[0] if kind is Kind.DEVICE else text))
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = load("successors")
+    return table
+
+
+@functools.cache
+def _names(backend: str) -> dict[str, Successor]:
+    return {row["name"]: _successor(row, row["name"], backend) for row in _table()["names"]}
+
+
+@functools.cache
+def _texts(backend: str) -> dict[tuple[Kind, str], Successor]:
+    return {(Kind(row["kind"]), row["text"]): _successor(row, row["text"], backend) for row in _table()["texts"]}
+
+
+def _successor(row: dict[str, Any], name: str, backend: str) -> Successor:
+    """A row of the table as one backend has it: what it says of the device's type counts before what it says of all."""
+    spellings = _table()["backends"][backend]
+    device = spellings["device"]
+    becomes = row.get(device, row.get("becomes"))
+    note = row.get(f"{device}_note", row.get("note", ""))
+    return Successor(name, Group(row["group"]), becomes.format(**spellings) if becomes else None, note)
