@@ -29,12 +29,12 @@ import pylint
 from xla_lint import __version__
 from xla_lint.cli.results import Basis, Extent, Located, Outcome, Problem
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
-from xla_lint.program.project.source import module_name
+from xla_lint.program.project.source import absolute, module_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.cli.config import Choice
+    from xla_lint.engine import Settings
     from xla_lint.program.project.project import Project
 
 PACKAGE = Path(__file__).parent.parent
@@ -45,25 +45,24 @@ UNMISTAKABLE = 2 * 10**9
 class Cache:
     """The stores of one run."""
 
-    def __init__(self, folder: Path | None, choice: Choice) -> None:
+    def __init__(self, folder: Path | None) -> None:
         """Use a folder, or with None keep nothing."""
         self._folder = folder
-        self._choice = repr((choice.settings, sorted(choice.symbols)))
-        self._stores: dict[Path, Store] = {}
+        self._stores: dict[tuple[Path, Settings], Store] = {}
 
-    def meet(self, project: Project) -> None:
+    def meet(self, project: Project, settings: Settings) -> None:
         """Tell a project what is known of its files."""
-        self._store_of(project)
+        self._store_of(project, settings)
 
-    def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
+    def recall(self, project: Project, settings: Settings, path: str, source: bytes) -> Outcome | None:
         """What is known of a file with these bytes, None where it must be checked."""
-        store = self._store_of(project)
+        store = self._store_of(project, settings)
         return store.recall(project, path, source) if store is not None else None
 
-    def take(self, project: Project, outcome: Outcome) -> None:
+    def take(self, project: Project, settings: Settings, outcome: Outcome) -> None:
         """Take the basis of an outcome away, and keep both where nothing went wrong."""
         basis, outcome.basis = outcome.basis, None
-        store = self._store_of(project)
+        store = self._store_of(project, settings)
         if store is not None and basis is not None and not outcome.problems:
             store.keep(outcome, basis)
 
@@ -72,14 +71,14 @@ class Cache:
         for store in self._stores.values():
             store.save()
 
-    def _store_of(self, project: Project) -> Store | None:
+    def _store_of(self, project: Project, settings: Settings) -> Store | None:
         """The store of a project, which has told it what is known of its files; None where nothing is kept."""
         if self._folder is None or project.root is None:
             return None
-        store = self._stores.get(project.root)
+        store = self._stores.get((project.root, settings))
         if store is None:
-            name = digest_of(f"{project.root}\n{self._choice}".encode())
-            store = self._stores[project.root] = Store(self._folder / f"{name}.json", project)
+            name = digest_of(f"{project.root}\n{settings!r}".encode())
+            store = self._stores[project.root, settings] = Store(self._folder / f"{name}.json", project)
         else:
             store.meet(project)
         return store
@@ -113,7 +112,7 @@ class Store:
 
     def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
         """What is known of a file with these bytes, None where it must be checked."""
-        entry = self._held["results"].get(str(Path(path).absolute()))
+        entry = self._held["results"].get(str(absolute(path)))
         if entry is None or entry["key"] != _key(path, source):
             return None
         reads = {(kind, place): answer for kind, place, answer in entry["reads"]}
@@ -121,7 +120,7 @@ class Store:
 
     def keep(self, outcome: Outcome, basis: Basis) -> None:
         """Keep what the check of a file gave, and what it was made from."""
-        self._fresh[str(Path(outcome.path).absolute())] = {
+        self._fresh[str(absolute(outcome.path))] = {
             "key": _key(outcome.path, basis.source),
             "reads": [[*question, answer] for question, answer in basis.dependencies.items()],
             "outcome": _packed(outcome),

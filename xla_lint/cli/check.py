@@ -5,19 +5,26 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
+from xla_lint.cli.baseline import Baseline
 from xla_lint.cli.cache import Cache, default_folder
-from xla_lint.cli.config import chosen
+from xla_lint.cli.config import Configuration
 from xla_lint.cli.files import find
-from xla_lint.cli.many import check_many, check_source, usable_processors
+from xla_lint.cli.many import Job, check_many, check_source, usable_processors
 from xla_lint.cli.progress import counted
-from xla_lint.cli.results import Results
+from xla_lint.cli.results import MOST_NAMED, Results, counted_as
+from xla_lint.cli.revision import Revision
+from xla_lint.cli.usage import UsageError
 from xla_lint.program.project.project import Project
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from xla_lint.cli.config import Choice
+    from xla_lint.cli.results import Located, Outcome
 
 STDIN = "-"
 
@@ -26,29 +33,127 @@ def check(options: Namespace) -> int:
     """Check what the options name, report it, and return the exit status.
 
     Raises:
-        UsageError: an option or the configuration will not do.
+        UsageError: an option or a configuration will not do, or a file that is asked for cannot be written.
     """
     Project.forget()
-    choice = chosen(options, Path.cwd())
+    configuration = Configuration(options)
+    revision = Revision(options.diff_base, options.paths[0]) if options.diff_base else None
     results = Results()
-    cache = Cache(None if options.no_cache else options.cache_dir or default_folder(), choice)
+    outcomes = _outcomes(options, configuration, results)
+    for outcome in outcomes:
+        results.add(outcome)
+    chosen = {outcome.path: configuration.chosen(outcome) for outcome in outcomes}
+    if options.write_baseline:
+        return _accept(chosen, configuration, results)
+    findings = _unaccepted(chosen, configuration, results)
+    if revision is not None:
+        new = revision.new(findings, options.jobs or usable_processors())
+        results.known[f"there before, at {options.diff_base}"] += len(findings) - len(new)
+        findings = new
+    results.report(findings)
+    report(options, results)
+    return 0 if options.exit_zero and not results.problems else results.status
+
+
+def _accept(chosen: dict[str, list[Located]], configuration: Configuration, results: Results) -> int:
+    """Write what was found to the baselines."""
+    baselines: dict[Path, dict[str, list[Located]]] = {}
+    for path, findings in chosen.items():
+        file = configuration.choice(path).baseline
+        if file is None:
+            raise UsageError("--write-baseline needs --baseline FILE, or 'baseline' in [tool.xla-lint]")
+        baselines.setdefault(file, {})[path] = findings
+    unchecked = {problem.path for problem in results.problems}
+    for file, found in baselines.items():
+        number = Baseline(file, written_anew=True).write(found, unchecked)
+        print(f"{file} accepts {counted_as(number, 'finding')}", file=sys.stderr)
+    for problem in results.problems:
+        print(f"xla-lint: {problem}", file=sys.stderr)
+    return results.status
+
+
+def _unaccepted(
+    chosen: dict[str, list[Located]], configuration: Configuration, results: Results
+) -> list[tuple[Located, Choice]]:
+    """The findings that no baseline accepts."""
+    baselines: dict[Path, Baseline] = {}
+    unaccepted: list[tuple[Located, Choice]] = []
+    for path, findings in chosen.items():
+        choice = configuration.choice(path)
+        new = findings
+        if choice.baseline is not None:
+            if choice.baseline not in baselines:
+                baselines[choice.baseline] = Baseline(choice.baseline, written_anew=False)
+            new = baselines[choice.baseline].unknown(path, findings)
+            results.known["in the baseline"] += len(findings) - len(new)
+        unaccepted += ((finding, choice) for finding in new)
+    for file, baseline in baselines.items():
+        fixed = baseline.fixed()
+        if fixed:
+            named = ", ".join(fixed[:MOST_NAMED]) + (f" and {len(fixed) - MOST_NAMED} more" * (len(fixed) > MOST_NAMED))
+            what = counted_as(len(fixed), "accepted finding")
+            results.notes.append(f"{what} of {file} fixed: {named}; --write-baseline takes them out")
+    return unaccepted
+
+
+def _outcomes(options: Namespace, configuration: Configuration, results: Results) -> list[Outcome]:
+    """What the check of each file gave, in order."""
+    cache = Cache(None if options.no_cache else options.cache_dir or default_folder())
+    outcomes: list[Outcome] = []
     if STDIN in options.paths:
         path = options.stdin_filename or "<stdin>"
-        results.add(check_source(path, sys.stdin.buffer.read(), choice, cache))
+        job = Job(path, configuration.choice(path).settings)
+        outcomes.append(check_source(job, sys.stdin.buffer.read(), cache))
+    paths = _paths(options, configuration, results)
+    jobs = [Job(path, configuration.choice(path).settings) for path in paths]
+    checks = check_many(jobs, cache, options.jobs or usable_processors())
+    with contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
+        known = {outcome.path: outcome for outcome in steps}
+    cache.save()
+    return outcomes + [known[path] for path in paths]
+
+
+def _paths(options: Namespace, configuration: Configuration, results: Results) -> list[str]:
+    """The files to check; what else there is to say of the paths goes to the results."""
     found = find(path for path in options.paths if path != STDIN)
     results.notes += (f"{folder} holds no Python file and no notebook" for folder in found.empty)
     results.problems += found.problems
-    paths = [str(path) for path in found.files]
-    checks = check_many(paths, choice, cache, options.jobs or usable_processors())
-    with contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
-        outcomes = {outcome.path: outcome for outcome in steps}
-    for path in paths:
-        results.add(outcomes[path])
-    cache.save()
-    importlib.import_module(f"xla_lint.cli.{options.format}").write(results)
-    sys.stdout.flush()
+    paths = []
+    for path in map(str, found.files):
+        by = configuration.excludes(path)
+        if not by:
+            paths.append(path)
+        elif path in options.paths:
+            results.notes.append(f"{path}: skipped, {by} excludes it")
+        results.excluded += bool(by)
+    return paths
+
+
+def report(options: Namespace, results: Results) -> None:
+    """Write the findings, and to standard error what else there is to say.
+
+    Raises:
+        UsageError: the file for the findings cannot be written.
+    """
+    write = importlib.import_module(f"xla_lint.cli.formats.{options.format}").write
+    with _output(options.output_file) as stream:
+        write(results, stream)
+        stream.flush()
+    told = [] if options.quiet else [*results.notes, *filter(None, [results.left_out])]
     limits = results.limits if options.verbose else ()
-    for line in (*results.notes, *filter(None, [results.left_out]), *results.problems, *limits):
+    for line in (*told, *results.problems, *limits):
         print(f"xla-lint: {line}", file=sys.stderr)
-    print(results.summary, file=sys.stderr)
-    return results.status
+    if not options.quiet:
+        print(results.summary, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _output(path: str | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as stream:  # noqa: PTH123 - as written
+            yield stream
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error

@@ -1,103 +1,192 @@
-"""What to check for: the table `[tool.xla-lint]` of pyproject.toml, and the command line, which wins."""
+"""What is to be checked for in each file: the pyproject.toml that governs it, and the command line, which wins."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from xla_lint.cli.symbols import switched
+from xla_lint.cli.pyproject import NAME, Table, Wishes, read_table, version
+from xla_lint.cli.selection import Selection
 from xla_lint.cli.usage import UsageError
-from xla_lint.engine import Settings, default_symbols
-from xla_lint.program.project.scope import Scope, Version
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from xla_lint.engine import Settings
+from xla_lint.program.project.scope import Scope
+from xla_lint.program.project.source import absolute
+from xla_lint.rules import all_rules
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterable
 
-KEYS = ("scope", "target-version", "enable", "disable")
+    from pathspec import GitIgnoreSpec
+
+    from xla_lint.cli.results import Located, Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the user chose."""
+    """What the user chose for one file."""
 
     settings: Settings
-    symbols: frozenset[str]
-    """The rules whose findings are reported."""
+    selection: Selection
+    """The findings that are reported."""
+    fail_on: Selection
+    """Those among them that fail the check."""
+    baseline: Path | None
+    """The file with the findings that are known and accepted."""
+
+    def reports(self, finding: Located) -> bool:
+        """Whether a finding is reported."""
+        return finding.confidence in self.selection.levels and (
+            finding.asked_for or finding.symbol in self.selection.symbols
+        )
+
+    def fails(self, finding: Located) -> bool:
+        """Whether a finding that is reported fails the check."""
+        return self.fail_on.takes(finding.symbol, finding.confidence)
 
 
-def chosen(options: Namespace, folder: Path) -> Choice:
-    """The choice made in the pyproject.toml that governs `folder`, and by the options of `check`.
+class Configuration:
+    """What governs the files of a run."""
 
-    Raises:
-        UsageError: a value will not do.
-    """
-    path, table = configuration(folder)
+    def __init__(self, options: Namespace) -> None:
+        """Take the options of `check`.
+
+        Raises:
+            UsageError: an option will not do.
+        """
+        self._asked = _asked(options)
+        self._excluded = _patterns(Path.cwd(), self._asked.exclude)
+        self._tables: dict[Path, Governing] = {}
+        self._found: dict[Path, Governing] = {}
+        self._of(Path.cwd())
+
+    def choice(self, path: str) -> Choice:
+        """What the user chose for a file.
+
+        Raises:
+            UsageError: a pyproject.toml will not do, or every rule is disabled.
+        """
+        file = absolute(path)
+        return self._of(file.parent).choice(file, self._asked)
+
+    def chosen(self, outcome: Outcome) -> list[Located]:
+        """The findings of a file that the user chose to have reported.
+
+        Raises:
+            UsageError: a pyproject.toml will not do.
+        """
+        choice = self.choice(outcome.path)
+        return [finding for finding in outcome.findings if choice.reports(finding)]
+
+    def excludes(self, path: str) -> str:
+        """What leaves a file out, as the user is told; empty where nothing does.
+
+        Raises:
+            UsageError: a pyproject.toml will not do.
+        """
+        file = absolute(path)
+        if self._excluded.matches(file):
+            return "--exclude"
+        governing = self._of(file.parent)
+        return str(governing.table.folder / NAME) if governing.excluded.matches(file) else ""
+
+    def _of(self, folder: Path) -> Governing:
+        known = self._found.get(folder)
+        if known is None:
+            known = self._found[folder] = self._read(folder)
+        return known
+
+    def _read(self, folder: Path) -> Governing:
+        """The nearest table in a folder or above."""
+        path = folder / NAME
+        if path.is_file():
+            table = read_table(path)
+            if table is not None:
+                return Governing(table)
+        return self._of(folder.parent) if folder.parent != folder else Governing(Table(folder))
+
+
+class Governing:
+    """One table, ready for the files below its folder."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.excluded = _patterns(table.folder, table.wishes.exclude)
+        self._per_path = [(_patterns(table.folder, (pattern,)), told) for pattern, told in table.per_path.items()]
+        self._choices: dict[tuple[int, ...], Choice] = {}
+
+    def choice(self, file: Path, asked: Wishes) -> Choice:
+        """What the user chose for a file: in the table, there for its path, and on the command line, the last wins."""
+        matching = tuple(number for number, (paths, _) in enumerate(self._per_path) if paths.matches(file))
+        if matching not in self._choices:
+            layers = [self.table.wishes, *(self._per_path[number][1] for number in matching), asked]
+            self._choices[matching] = _chosen(layers)
+        return self._choices[matching]
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Patterns as in a .gitignore, seen from a folder."""
+
+    folder: Path
+    spec: GitIgnoreSpec | None
+
+    def matches(self, file: Path) -> bool:
+        """Whether a file is meant."""
+        if self.spec is None or not file.is_relative_to(self.folder):
+            return False
+        return self.spec.match_file(file.relative_to(self.folder).as_posix())
+
+
+def _patterns(folder: Path, lines: tuple[str, ...]) -> Patterns:
+    if not lines:
+        return Patterns(folder, None)
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - few runs need patterns
+
     try:
-        switches = [(name, on) for on in (True, False) for name in _names(table, "enable" if on else "disable")]
-        symbols = switched(default_symbols(), switches)
-        scope = Scope(_text(table, "scope", Scope.AUTO.value))
-        target = _version(_text(table, "target-version", ""))
-    except (UsageError, ValueError) as error:
-        raise UsageError(f"{path}: [tool.xla-lint]: {error}") from error
-    if options.xla_scope:
-        scope = Scope(options.xla_scope)
-    if options.xla_target_version:
-        try:
-            target = _version(options.xla_target_version)
-        except ValueError as error:
-            raise UsageError(f"argument --xla-target-version: {error}") from error
-    symbols = switched(symbols, options.switches)
-    if not symbols:
+        return Patterns(folder, GitIgnoreSpec.from_lines(lines))
+    except ValueError as error:
+        raise UsageError(f"no pattern for paths: {error}") from error
+
+
+def _asked(options: Namespace) -> Wishes:
+    """What the command line asks for."""
+    try:
+        target = version(options.xla_target_version)
+    except UsageError as error:
+        raise UsageError(f"argument --xla-target-version: {error}") from error
+    wishes = Wishes(
+        scope=Scope(options.xla_scope) if options.xla_scope else None,
+        target=target,
+        select=tuple(options.select),
+        switches=tuple(options.switches),
+        fail_on=tuple(options.fail_on),
+        exclude=tuple(options.exclude),
+        baseline=options.baseline,
+    )
+    _chosen([wishes])
+    return wishes
+
+
+def _chosen(layers: Iterable[Wishes]) -> Choice:
+    """What follows from all that was asked for, the last wins."""
+    choice = Choice(Settings(), Selection.default(), Selection(_every_symbol()), None)
+    for wishes in layers:
+        settings = Settings(wishes.scope or choice.settings.scope, wishes.target or choice.settings.target)
+        choice = replace(
+            choice,
+            settings=settings,
+            selection=choice.selection.only(wishes.select).switched(wishes.switches),
+            fail_on=Selection(_every_symbol()).only(wishes.fail_on) if wishes.fail_on else choice.fail_on,
+            baseline=wishes.baseline or choice.baseline,
+        )
+    if not choice.selection.symbols:
         raise UsageError("every rule is disabled")
-    return Choice(Settings(scope, target), symbols)
+    if not choice.selection.levels:
+        raise UsageError("every level of confidence is left out")
+    return choice
 
 
-def configuration(folder: Path) -> tuple[Path | None, dict[str, Any]]:
-    """The nearest pyproject.toml, in `folder` or above, that holds the table `[tool.xla-lint]`; and that table.
-
-    Raises:
-        UsageError: a pyproject.toml on the way cannot be read, or the table has an unknown key.
-    """
-    for directory in (folder, *folder.parents):
-        path = directory / "pyproject.toml"
-        if not path.is_file():
-            continue
-        try:
-            tools = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
-        except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}") from error
-        table = tools.get("xla-lint") if isinstance(tools, dict) else None
-        if table is None:
-            continue
-        if not isinstance(table, dict):
-            raise UsageError(f"{path}: tool.xla-lint must be a table")
-        for key in table:
-            if key not in KEYS:
-                raise UsageError(f"{path}: [tool.xla-lint]: unknown key '{key}'; there are {', '.join(KEYS)}")
-        return path, table
-    return None, {}
-
-
-def _version(text: str) -> Version | None:
-    return Version.parse(text) if text else None
-
-
-def _text(table: dict[str, Any], key: str, default: str) -> str:
-    value = table.get(key, default)
-    if not isinstance(value, str):
-        raise UsageError(f"'{key}' must be a string")
-    return value
-
-
-def _names(table: dict[str, Any], key: str) -> list[str]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"'{key}' must be a list of symbols")
-    return value
+def _every_symbol() -> frozenset[str]:
+    return frozenset(rule.symbol for rule in all_rules())

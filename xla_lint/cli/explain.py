@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from xla_lint.cli.symbols import rule_called
+from xla_lint.cli.selection import rule_called
 from xla_lint.cli.usage import UsageError
 from xla_lint.pages import page
 from xla_lint.rules import all_rules

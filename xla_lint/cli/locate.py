@@ -26,8 +26,8 @@ def place_of(node: nodes.NodeNG, lines: Sequence[str]) -> Extent:
     return Extent(line, column + 1, end_line, end + 1)
 
 
-def located(finding: Finding, path: str, lines: Sequence[str]) -> Located:
-    """A finding as plain data."""
+def located(finding: Finding, path: str, lines: Sequence[str], *, asked_for: bool) -> Located:
+    """A finding as plain data; `asked_for` tells whether a comment switches it on."""
     place = place_of(finding.node, lines)
     return Located(
         path,
@@ -38,6 +38,7 @@ def located(finding: Finding, path: str, lines: Sequence[str]) -> Located:
         finding.confidence.value,
         finding.message,
         lines[place.line - 1] if place.line <= len(lines) else "",
+        asked_for=asked_for,
     )
 
 

@@ -16,7 +16,7 @@ from xla_lint.program.project.statements import holds_training
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.cli.config import Choice
+    from xla_lint.engine import Settings
     from xla_lint.failures import Failure
     from xla_lint.program.project.project import Project
     from xla_lint.rules.base import Finding
@@ -25,7 +25,7 @@ NAMES = {Domain.ACCELERATE: "Accelerate", Domain.SAGEMAKER: "SageMaker"}
 """How people call the kinds of programs that have rules of their own."""
 
 
-def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Outcome:
+def check_one(path: str, source: bytes, project: Project, settings: Settings) -> Outcome:
     """What is found in the bytes of a file, or why they could not be checked."""
     outcome = Outcome(path)
     notebook: Notebook | None = None
@@ -35,11 +35,10 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
             outcome.problems += notebook.problems
         text = decode(source) if notebook is None else notebook.text
         module = project.parsed(path, source) if notebook is None else parse(text, path)
-        settings = choice.settings
         if notebook is not None and settings.target is None:
             settings = replace(settings, target=installed_version(notebook.installs))
         checked = failures.check(module, project, settings)
-        reported = _reported(checked.findings, module, text, choice)
+        permitted = _permitted(checked.findings, module, text)
     except OtherLanguageError as error:
         outcome.skipped = f"it is a notebook in {error}"
     except SourceError as error:
@@ -48,7 +47,7 @@ def check_one(path: str, source: bytes, project: Project, choice: Choice) -> Out
         outcome.problems += (_told(failure, path, notebook) for failure in checked.failures)
         outcome.limits += (_told(limit, path, notebook) for limit in checked.limits)
         lines = text.split("\n")
-        placed = (located(finding, path, lines) for finding in reported)
+        placed = (located(finding, path, lines, asked_for=wanted) for finding, wanted in permitted)
         outcome.findings += placed if notebook is None else map(notebook.in_cell, placed)
         outcome.outside = not checked.domains and not checked.failures
         outcome.only = "" if Domain.XLA in checked.domains else ", ".join(sorted(NAMES[d] for d in checked.domains))
@@ -61,9 +60,9 @@ def _told(failure: Failure, path: str, notebook: Notebook | None) -> Problem:
     return problem if notebook is None or failure.path is not None else notebook.told_in_cell(problem)
 
 
-def _reported(findings: list[Finding], module: nodes.Module, text: str, choice: Choice) -> list[Finding]:
+def _permitted(findings: list[Finding], module: nodes.Module, text: str) -> list[tuple[Finding, bool]]:
     if findings and "pylint:" in text:
         from xla_lint.cli.pragmas import permitted  # noqa: PLC0415 - few files need pylint
 
-        return permitted(findings, module, text, choice.symbols)
-    return [finding for finding in findings if finding.rule.symbol in choice.symbols]
+        return permitted(findings, module, text)
+    return [(finding, False) for finding in findings]

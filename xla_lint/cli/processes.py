@@ -14,20 +14,20 @@ from xla_lint.cli.results import Outcome, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xla_lint.cli.config import Choice
+    from xla_lint.cli.many import Job
 
 BLOCKS = 4
 """How many blocks of files each process is given, so that none waits long for the last one."""
 CRASHED = "the process that checked it crashed; please report this line together with the file"
 
 
-def shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Outcome]:
+def shared(jobs: list[Job], processes: int) -> Iterator[Outcome]:
     """Check files in several processes; where one crashes, what is left is checked file by file."""
-    size = -(-len(paths) // (processes * BLOCKS))
-    blocks = [paths[start : start + size] for start in range(0, len(paths), size)]
-    left: list[str] = []
+    size = -(-len(jobs) // (processes * BLOCKS))
+    blocks = [jobs[start : start + size] for start in range(0, len(jobs), size)]
+    left: list[Job] = []
     with _pool(processes) as pool:
-        futures = {pool.submit(check_block, block, choice): block for block in blocks}
+        futures = {pool.submit(check_block, block): block for block in blocks}
         for future in as_completed(futures):
             if isinstance(future.exception(), BrokenProcessPool):
                 left += futures[future]
@@ -37,10 +37,10 @@ def shared(paths: list[str], choice: Choice, processes: int) -> Iterator[Outcome
         with _pool(1) as pool:
             try:
                 while left:
-                    yield pool.submit(check_file, left[0], choice).result()
+                    yield pool.submit(check_file, left[0]).result()
                     del left[0]
             except BrokenProcessPool:
-                yield Outcome(left[0], problems=[Problem(left[0], CRASHED)])
+                yield Outcome(left[0].path, problems=[Problem(left[0].path, CRASHED)])
                 del left[0]
 
 
@@ -54,6 +54,6 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def check_block(paths: Sequence[str], choice: Choice) -> list[Outcome]:
+def check_block(jobs: Sequence[Job]) -> list[Outcome]:
     """Check some files in this process."""
-    return [check_file(path, choice) for path in paths]
+    return [check_file(job) for job in jobs]

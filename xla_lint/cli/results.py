@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xla_lint.cli.config import Choice
     from xla_lint.program.project.dependency_log import Dependencies
 
 
@@ -40,6 +43,8 @@ class Located:
     """The line on which it begins."""
     cell: int | None = None
     """The cell of the notebook in which it stands, from 1, text cells counted too; the lines are those of the cell."""
+    asked_for: bool = False
+    """Whether a comment in the code switches its rule on there, whatever rules are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class Outcome:
 
     path: str
     findings: list[Located] = field(default_factory=list)
+    """All that no comment in the code switches off: what is chosen among them is reported."""
     problems: list[Problem] = field(default_factory=list)
     limits: list[Problem] = field(default_factory=list)
     """Where the analysis reached one of its bounds, which is no problem of the file's."""
@@ -109,10 +115,15 @@ class Results:
     """How many among them were checked by the rules of one kind of programs alone, by the name of that kind."""
     unchecked: list[str] = field(default_factory=list)
     """The files with training code to which most rules were not applied."""
+    excluded: int = 0
+    """The files that were left out because the user excludes them."""
+    known: Counter[str] = field(default_factory=Counter)
+    """How many findings are not reported, by where they are known from."""
+    failing: int = 0
+    """The findings that fail the check."""
 
     def add(self, outcome: Outcome) -> None:
-        """Add what the check of a file gave."""
-        self.findings += outcome.findings
+        """Add what the check of a file gave, but for its findings."""
         self.problems += (problem for problem in outcome.problems if problem not in self.problems)
         self.limits += (limit for limit in outcome.limits if limit not in self.limits)
         self.checked += outcome.read and not outcome.skipped
@@ -124,24 +135,33 @@ class Results:
         if outcome.skipped:
             self.notes.append(f"{outcome.path}: skipped, {outcome.skipped}")
 
+    def report(self, findings: Iterable[tuple[Located, Choice]]) -> None:
+        """Add findings that are reported, each with what the user chose for its file."""
+        for finding, choice in findings:
+            self.findings.append(finding)
+            self.failing += choice.fails(finding)
+
     @property
     def status(self) -> int:
-        """The exit status: 2 where something could not be checked, else 1 where something was found, else 0."""
+        """The exit status: 2 where something could not be checked, else 1 where a finding fails the check, else 0."""
         if self.problems:
             return 2
-        return 1 if self.findings else 0
+        return 1 if self.failing else 0
 
     @property
     def summary(self) -> str:
         """One line."""
         hit = len({finding.path for finding in self.findings})
-        parts = [f"{_count(self.checked, 'file')} checked"]
+        parts = [f"{counted_as(self.checked, 'file')} checked"]
         parts += (f"{number} of them by the {name} rules only" for name, number in sorted(self.only.items()))
         if self.outside:
             parts.append(f"{self.outside} of them outside the XLA scope")
+        if self.excluded:
+            parts.append(f"{self.excluded} excluded")
+        parts += (f"{number} {where}" for where, number in sorted(self.known.items()) if number)
         if self.problems:
-            parts.append(_count(len(self.problems), "problem"))
-        found = f"{_count(len(self.findings), 'finding')} in {_count(hit, 'file')}" if hit else "no findings"
+            parts.append(counted_as(len(self.problems), "problem"))
+        found = f"{counted_as(len(self.findings), 'finding')} in {counted_as(hit, 'file')}" if hit else "no findings"
         return f"{found} ({', '.join(parts)})"
 
     @property
@@ -153,11 +173,12 @@ class Results:
         where = ", ".join(named) + (f" and {more} more" if more > 0 else "")
         one = len(self.unchecked) == 1
         return (
-            f"{_count(len(self.unchecked), 'file')} with training code {'belongs' if one else 'belong'} to no XLA "
+            f"{counted_as(len(self.unchecked), 'file')} with training code {'belongs' if one else 'belong'} to no XLA "
             f"program that could be recognised, so most rules were not applied: {where}; "
             "--xla-scope=all applies them"
         )
 
 
-def _count(number: int, noun: str) -> str:
+def counted_as(number: int, noun: str) -> str:
+    """A number with its noun in the singular or the plural."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -25,7 +25,7 @@ from xla_lint.program.project.membership import Membership, Memberships
 from xla_lint.program.project.requests import is_test
 from xla_lint.program.project.scope import DECLARATIONS, requirements
 from xla_lint.program.project.search_path import added_folders
-from xla_lint.program.project.source import SourceError, decode, parse, read
+from xla_lint.program.project.source import SourceError, absolute, decode, parse, read
 from xla_lint.program.project.statements import stated_in
 from xla_lint.program.project.trees import Trees, forget_oldest, tree_or_none
 from xla_lint.program.syntax.names import KNOWN_PACKAGES
@@ -160,7 +160,7 @@ class Project:
 
         None where nothing of that name lies there.
         """
-        folders = [Path(beside).absolute().parent] if beside is not None else []
+        folders = [absolute(beside).parent] if beside is not None else []
         for folder in (*folders, *([self.root] if self.root is not None else [])):
             path = folder / written
             if self.exists(path):
@@ -216,7 +216,7 @@ class Project:
         Raises:
             SourceError: the bytes are no Python source.
         """
-        file = Path(path).absolute()
+        file = absolute(path)
         tree, digest = self._trees.known(file) or (None, "")
         if tree is not None and digest == digest_of(source):
             return tree
@@ -261,7 +261,7 @@ class Project:
     def importer_of(self, module: nodes.Module) -> Path | None:
         """Where a module's imports are looked up from: its file, or the notebook that it is."""
         if self.root is not None and module.file and module.file.endswith(".ipynb"):
-            return Path(module.file).absolute()
+            return absolute(module.file)
         return self.file_of(module)
 
     # Imports.
@@ -388,7 +388,7 @@ def _digest(path: Path) -> str:
 
 def path_of_module(module: nodes.Module) -> Path | None:
     """Where a module's file lies, None where it has none."""
-    return Path(module.file).absolute() if module.file and module.file.endswith(".py") else None
+    return absolute(module.file) if module.file and module.file.endswith(".py") else None
 
 
 def is_source_folder(name: str) -> bool:

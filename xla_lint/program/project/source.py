@@ -6,6 +6,7 @@ The tree is astroid's, but built without transforms and without inference, so th
 from __future__ import annotations
 
 import io
+import os
 import stat
 import tokenize
 import warnings
@@ -37,6 +38,11 @@ class SourceError(Exception):
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
+
+
+def absolute(path: str | Path) -> Path:
+    """Where a path leads from here, without dots, so that one file has one name; links stay as they are."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `Path.absolute` keeps dots
 
 
 def read(path: str | Path) -> bytes:
@@ -101,7 +107,7 @@ def module_name(path: str | Path) -> str:
     """The dotted name of the module that a file holds, as seen from the folder above its outermost package."""
     file = Path(path)
     parts = [] if file.stem == "__init__" else [file.stem]
-    folder = file.absolute().parent
+    folder = absolute(file).parent
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent

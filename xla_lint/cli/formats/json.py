@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Results
@@ -33,8 +33,8 @@ KINDS = ("Accelerate", "SageMaker")
 """The kinds of programs with rules of their own, as outcomes name them."""
 
 
-def write(results: Results) -> None:
-    """Write the object to stdout."""
+def write(results: Results, stream: TextIO) -> None:
+    """Write the object to a stream."""
     document = {
         "version": VERSION,
         "findings": [_finding(finding) for finding in results.findings],
@@ -46,7 +46,7 @@ def write(results: Results) -> None:
             "training_outside_scope": results.unchecked,
         },
     }
-    print(json.dumps(document, indent=2))
+    print(json.dumps(document, indent=2), file=stream)
 
 
 def _finding(finding: Located) -> dict[str, Any]:

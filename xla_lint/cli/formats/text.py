@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -23,10 +22,10 @@ FOLDED = frozenset({"xla-removed-api", "xla-deprecated-api"})
 """The symbols whose findings come by the dozen in old files, each with the same remedy."""
 
 
-def write(results: Results) -> None:
-    """Write the findings to stdout: each on one line, folded only on a terminal; rich decides on colours."""
-    console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
-    width = console.width if sys.stdout.isatty() else 0
+def write(results: Results, stream: TextIO) -> None:
+    """Write the findings to a stream: each on one line, folded only on a terminal; rich decides on colours."""
+    console = Console(file=stream, soft_wrap=True, highlight=False)
+    width = console.width if stream.isatty() else 0
     for finding, others in folded(results.findings):
         console.print(heading(finding, width, others))
         if finding.source.strip():

@@ -1,0 +1,1 @@
+"""How findings are written: one module a format, each with a function `write(results, stream)`."""

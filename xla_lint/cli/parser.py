@@ -1,0 +1,160 @@
+"""The command line: every command with its options.
+
+Nothing of the analysis is imported here, so that help and mistakes are told at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xla_lint import __version__
+
+SCOPES = ("auto", "all")
+FORMATS = ("text", "json", "github")
+WHICH = "rules by symbol, family or severity, or a level of confidence; several with commas"
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    found = argparse.ArgumentParser(
+        prog="xla-lint", description="Says which source line will stall a PyTorch/XLA program, before it runs."
+    )
+    found.add_argument("--version", action="version", version=f"xla-lint {__version__}")
+    commands = found.add_subparsers(dest="command", metavar="COMMAND")
+    _add_check(commands)
+    _add_run(commands)
+    _add_compare(commands)
+    explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
+    explain.add_argument("symbol", nargs="?", metavar="SYMBOL", help="the rule; without it, every rule is listed")
+    return found
+
+
+def _add_check(commands: _Commands) -> None:
+    check = commands.add_parser(
+        "check",
+        help="check files and folders",
+        description="Check files, and the Python files below folders.",
+        epilog="Exit status: 0 nothing found, 1 findings, 2 wrong usage or a file that could not be checked.",
+    )
+    check.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="a file, a folder, or - for standard input")
+    _add_choice(check.add_argument_group("what is checked for"))
+    _add_acceptance(check.add_argument_group("what is known already"))
+    _add_output(check.add_argument_group("what is written"))
+    check.add_argument("-j", "--jobs", type=_count, default=0, metavar="N", help="processes (default: one a processor)")
+    check.add_argument("--no-cache", action="store_true", help="neither use nor keep results of earlier runs")
+    check.add_argument("--cache-dir", type=Path, metavar="PATH", help="where results are kept")
+    check.add_argument("--stdin-filename", type=_path, metavar="PATH", help="the name of what standard input holds")
+
+
+def _add_choice(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--select", action="extend", type=_names, default=[], metavar="WHICH", help=f"report {WHICH}")
+    switches = {"enable": "report these too", "disable": "the same as --ignore", "ignore": "leave these out"}
+    for name, meaning in switches.items():
+        group.add_argument(
+            f"--{name}",
+            action="extend",
+            dest="switches",
+            type=functools.partial(_switches, on=name == "enable"),
+            default=[],
+            metavar="WHICH",
+            help=meaning,
+        )
+    group.add_argument(
+        "--exclude", action="extend", type=_names, default=[], metavar="PATTERN", help="leave paths out, as .gitignore"
+    )
+    group.add_argument(
+        "--xla-scope",
+        choices=SCOPES,
+        help="check the modules of an XLA program (auto, the default), or every module that uses torch (all)",
+    )
+    group.add_argument(
+        "--xla-target-version",
+        metavar="X.Y",
+        help="the torch_xla release that the code must run on (default: what the project declares, else the newest)",
+    )
+
+
+def _add_acceptance(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="report what this file does not name as known and accepted"
+    )
+    group.add_argument("--write-baseline", action="store_true", help="accept what is found: write it to the baseline")
+    group.add_argument(
+        "--diff-base", metavar="REV", help="report what was not there at this revision of git, wherever it stands"
+    )
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--format", choices=FORMATS, default="text", help="how findings are written (default: text)")
+    group.add_argument("--output-file", metavar="FILE", help="write the findings to a file, not to standard output")
+    group.add_argument("-q", "--quiet", action="store_true", help="findings and problems alone: no notes, no summary")
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="also tell where a program was not followed further, and why"
+    )
+    group.add_argument(
+        "--fail-on", action="extend", type=_names, default=[], metavar="WHICH", help="only these findings give status 1"
+    )
+    group.add_argument("--exit-zero", action="store_true", help="give status 0 whatever is found")
+
+
+def _add_run(commands: _Commands) -> None:
+    run = commands.add_parser(
+        "run",
+        usage="xla-lint run [OPTION ...] (SCRIPT | -m MODULE) [ARGUMENT ...]",
+        help="run a program and say which lines compiled, executed and read",
+        description="Run a program unchanged, and say at its end which of its lines compiled, executed and read.",
+        epilog="Exit status: the program's own; 3 where it ended well and a limit was broken.",
+    )
+    run.add_argument("--max-compiles", type=_count, metavar="N", help="break a limit if more is compiled once warm")
+    run.add_argument(
+        "--max-executions-per-step", type=float, metavar="X", help="break a limit if more is executed once warm"
+    )
+    run.add_argument("--warmup", type=_count, default=3, metavar="K", help="the steps until it is warm (default: 3)")
+    run.add_argument("--fail-on-fallback", action="store_true", help="break a limit if an operation ran on the CPU")
+    for name in ("json", "html", "markdown"):
+        run.add_argument(f"--{name}", metavar="FILE", help=f"also write the report as {name.upper()}")
+    run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module")
+    run.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="the script and its arguments")
+
+
+def _add_compare(commands: _Commands) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="run programs and compare what the linter says of their lines with what the runtime records",
+        description="Run programs, and compare what the linter says of their lines with what the runtime records.",
+        epilog="Exit status: 0 they agree, 1 they disagree on a line, 2 wrong usage.",
+    )
+    compare.add_argument(
+        "runs", nargs="+", metavar="SCRIPT", help="a script, in quotes with its arguments, or a report kept by --keep"
+    )
+    compare.add_argument(
+        "--time-limit", type=float, default=300.0, metavar="S", help="end a script after S seconds (default: 300)"
+    )
+    compare.add_argument("--keep", metavar="FOLDER", help="keep what was recorded: comparing it again needs no torch")
+    for name in ("json", "markdown"):
+        compare.add_argument(f"--{name}", metavar="FILE", help=f"also write the table as {name.upper()}")
+
+
+def _path(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a path is empty; name the current folder by .")
+    return text
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 on")
+    return int(text)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _switches(text: str, *, on: bool) -> list[tuple[str, bool]]:
+    return [(name, on) for name in _names(text)]
