@@ -32,6 +32,7 @@ TENS = {
     "accelerate": (978,),
     "habits": (978,),
     "sagemaker": (979,),
+    "comments": (979,),
 }
 """The tens of message numbers that each family may use."""
 

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.program.domain.comments import IgnoreComment
+from xla_lint.program.domain.events import Context
 from xla_lint.program.interpreter.programs import Judge, analyse
 from xla_lint.program.machine.internal_errors import InternalError
 from xla_lint.program.project.membership import Membership
 from xla_lint.program.project.scope import Domain, Scope, Version, target_version
+from xla_lint.program.project.source import decode
 from xla_lint.program.project.statements import stated_by
-from xla_lint.rules import all_rules, listeners
+from xla_lint.program.queries import Program
+from xla_lint.program.syntax.ignore_comments import ignore_comments
+from xla_lint.program.syntax.spelling import line_of
+from xla_lint.rules import all_rules, listeners, symbol_of
 from xla_lint.rules.base import Confidence, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from astroid import nodes
-
     from xla_lint.program.backend.backend import Backend
     from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.project import Project
-    from xla_lint.program.queries import Program
+    from xla_lint.program.syntax.ignore_comments import IgnoreText
     from xla_lint.rules.base import Rule
 
+ADDRESSEE = b"lint"
+"""What every comment to the linter holds."""
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
 
@@ -54,6 +62,8 @@ class Examined:
     """The errors inside the engine that ended the analysis of one function."""
     given_up: list[GivenUp]
     """The places of the module from which a program was not followed further."""
+    ignored: list[Finding] = field(default_factory=list)
+    """What comments in the module leave out."""
 
 
 def check_module(
@@ -102,7 +112,45 @@ def examine(
         findings += own
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
-    return Examined([unique[place] for place in sorted(unique)], domains, errors, given_up)
+    known = frozenset[str]() if errors else chosen or frozenset(rule.symbol for rule in all_rules())
+    comments = comments_of(module, unique.values(), known)
+    judged = Program(module, target, list(comments), project)
+    for finding in verdict_on(judged, domains, chosen).findings.get(module, ()):
+        unique[finding.node.lineno or 0, finding.node.col_offset or 0, finding.message] = finding
+    ordered = [unique[place] for place in sorted(unique)]
+    ignored = [f for f in ordered if any(silences(comment.text, f) for comment in comments)]
+    return Examined([f for f in ordered if f not in ignored], domains, errors, given_up, ignored)
+
+
+def comments_of(module: nodes.Module, findings: Collection[Finding], known: Collection[str]) -> list[IgnoreComment]:
+    """The comments of a module that leave out findings.
+
+    `known` are the rules whose findings are all at hand, so that a comment on one of them may be idle.
+    """
+    found: list[IgnoreComment] = []
+    with module.stream() as stream:  # type: ignore[no-untyped-call]
+        source: bytes = stream.read()
+    if ADDRESSEE not in source.lower():
+        return found
+    text = decode(source)
+    lines = text.split("\n")
+    for comment in ignore_comments(text):
+        idle = tuple(
+            name
+            for name in comment.names
+            if (symbol := symbol_of(name)) in known
+            and not any(symbol == f.rule.symbol and silences(comment, f) for f in findings)
+        )
+        start, end = (len(lines[comment.line - 1][:column].encode()) for column in (comment.start, comment.end))
+        node = nodes.Pass(comment.line, start, module, end_lineno=comment.line, end_col_offset=end)
+        found.append(IgnoreComment(node, Context((), frozenset(), (), closure=False, callback=False), comment, idle))
+    return found
+
+
+def silences(comment: IgnoreText, finding: Finding) -> bool:
+    """Whether a comment leaves out a finding."""
+    named = finding.rule.symbol in comment.names or finding.rule.code() in comment.names
+    return named and comment.first <= line_of(finding.node) <= comment.last
 
 
 def membership_of(module: nodes.Module, project: Project, settings: Settings) -> Membership:

@@ -45,6 +45,8 @@ class Checked:
     """What the module takes part in, so that the rules of these were applied."""
     limits: list[Failure]
     """Where the analysis reached one of its bounds, which is no error."""
+    ignored: list[Finding]
+    """What comments in the module leave out."""
 
 
 def check(module: nodes.Module, project: Project, settings: Settings) -> Checked:
@@ -56,7 +58,9 @@ def check(module: nodes.Module, project: Project, settings: Settings) -> Checked
         found = engine.Examined([], frozenset(), [InternalError(error, module)], [])
     failures = (failure(fault, module) for fault in found.errors)
     limits = (Failure(None, place.node.fromlineno, place.limit.value) for place in found.given_up)
-    return Checked(found.findings, list(dict.fromkeys(failures)), found.domains, list(dict.fromkeys(limits)))
+    return Checked(
+        found.findings, list(dict.fromkeys(failures)), found.domains, list(dict.fromkeys(limits)), found.ignored
+    )
 
 
 def failure(fault: InternalError, module: nodes.Module) -> Failure:

@@ -56,3 +56,8 @@ def rule_named(symbol: str) -> type[Rule]:
         KeyError: there is none.
     """
     return {rule.symbol: rule for rule in all_rules()}[symbol]
+
+
+def symbol_of(name: str) -> str | None:
+    """The symbol of the rule that has this symbol or message id, None where none has."""
+    return next((rule.symbol for rule in all_rules() if name in (rule.symbol, rule.code())), None)

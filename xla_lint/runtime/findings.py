@@ -139,7 +139,7 @@ class Linted:
                     self.problems.append(f"{file}: the linter could not check it: {error}")
             else:
                 checked = failures.check(module, Project.around(file), Settings())
-                self._spans[file] = [span(finding) for finding in checked.findings]
+                self._spans[file] = [span(finding) for finding in (*checked.findings, *checked.ignored)]
                 self.problems += (f"{failure.path or file}: {failure.message}" for failure in checked.failures)
         return self._spans[file]
 

@@ -1,0 +1,1 @@
+"""Comments to the linter."""
