@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_lint.program.project import overlay
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import Statements
 
@@ -27,7 +28,9 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, path: str | Path) -> Stamp | None:
-        """The stamp of a file, None where there is none."""
+        """The stamp of a file, None where there is none, or where it does not hold what it does on disk."""
+        if overlay.held(Path(path)) is not None:
+            return None
         try:
             status = Path(path).stat()
         except (OSError, ValueError):
@@ -51,6 +54,10 @@ class FileSummary(NamedTuple):
     """Those among them without which it cannot be imported."""
     elsewhere: frozenset[str]
     """The other dotted names that it imports and that may be of the project."""
+
+    def says_the_same(self, other: FileSummary) -> bool:
+        """Whether two texts of a file tell the same of it."""
+        return self[2:] == other[2:]
 
     def packed(self) -> list[Any]:
         """The summary, in a form that JSON keeps."""

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xla_lint.program.backend import backend_of
 from xla_lint.program.backend.frameworks import FRAMEWORKS
-from xla_lint.program.project import roots
+from xla_lint.program.project import overlay, roots
 from xla_lint.program.project.cycles import reaches
 from xla_lint.program.project.dependency_log import DependencyLog
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of, imports_in
+from xla_lint.program.project.kept import KeptResults
 from xla_lint.program.project.lookup import Lookup
 from xla_lint.program.project.membership import Membership, Memberships
 from xla_lint.program.project.requests import is_test
@@ -45,12 +46,12 @@ MOST_FILES = 6000
 """A larger tree is taken for a collection of projects: only the files beside a module belong to its program."""
 MOST_REACHED = 10
 """A module of a large package that leads to more files than this is looked at by itself."""
-MOST_RUNS = 12
-"""How many computations' results are kept."""
 MOST_PROJECTS = 4
 """How many projects are kept."""
 MODULES = (".py", ".pyi", ".ipynb")
 """How the names of files end that belong to a project."""
+BY_SUMMARIES = ("_reaches", "_added", "_added_names", "_memberships", "_imports")
+"""What a project derives from the summaries of its files, at the first time that it is asked for."""
 
 
 class Project:
@@ -65,7 +66,9 @@ class Project:
         self.summaries: dict[Path, FileSummary] = {}
         """What is known of files by their bytes."""
         self._log = DependencyLog()
-        self._kept: dict[Any, tuple[Any, Dependencies]] = {}
+        self._kept = KeptResults(self._log, self.still_answers)
+        self._edition = 0
+        """How often files were looked at again."""
         self._trees = Trees()
         self._parsed: tuple[nodes.Module | None, str] = None, ""
         """The last tree that was asked for by its bytes, and their digest."""
@@ -91,9 +94,36 @@ class Project:
     def forget(cls) -> None:
         """Forget every project: files may have changed."""
         cls._known.clear()
+        cls._forget_roots()
+
+    @classmethod
+    def renew(cls, path: Path) -> None:
+        """Look at a file again: it has changed, has come or is gone. What does not depend on it stays."""
+        for root, project in list(cls._known.items()):
+            if root in path.parents and project._is_outdated_by(path):
+                del cls._known[root]
+        cls._forget_roots()
+
+    @classmethod
+    def _forget_roots(cls) -> None:
+        """Forget what decides where projects begin, and what they declare."""
         cls._roots.clear()
         requirements.cache_clear()
         roots.forget()
+
+    def _is_outdated_by(self, path: Path) -> bool:
+        """Whether a change makes it another project; else what depends on the bytes of the file is forgotten."""
+        if path not in self.files:
+            return path.name in DECLARATIONS or (self._may_hold(path) and _is_there(path))
+        if not _is_there(path):
+            return True
+        self._edition += 1
+        self._trees.forget(path)
+        before = self.summaries.pop(path, None)
+        if before is None or not self.summary(path).says_the_same(before):
+            for name in BY_SUMMARIES:
+                self.__dict__.pop(name, None)
+        return False
 
     # What was asked.
 
@@ -110,7 +140,7 @@ class Project:
         if kind == "bytes":
             return self.summary(path).digest if path in self.files else _digest(path)
         if kind == "exists":
-            return path.exists()
+            return _is_there(path)
         if kind == "added":
             return self._added_names
         if kind == "far":
@@ -129,16 +159,7 @@ class Project:
 
     def kept(self, key: Any, compute: Callable[[], T]) -> T:
         """What a computation on the project gave, which is run at the first time; the least used are forgotten."""
-        known = self._kept.pop(key, None)
-        if known is None:
-            with self.recording() as reads:
-                known = compute(), reads
-        else:
-            self._log.note_all(known[1])
-        self._kept[key] = known
-        forget_oldest(self._kept, MOST_RUNS)
-        result: T = known[0]
-        return result
+        return self._kept.of(key, self._edition, compute)
 
     # Files.
 
@@ -153,7 +174,12 @@ class Project:
             found.update(Path(folder, name) for name in names if name.endswith(".py"))
             if len(found) > MOST_FILES:
                 return frozenset()
-        return frozenset(found)
+        return frozenset(found.union(filter(self._may_hold, overlay.held_below(self.root))))
+
+    def _may_hold(self, path: Path) -> bool:
+        """Whether a file at a path below the root would be of the project."""
+        folders = path.parent.relative_to(self.root or path.parent).parts
+        return path.suffix == ".py" and all(map(is_source_folder, folders))
 
     def locate(self, written: str, beside: str | Path | None) -> Path | None:
         """What a path in a module's source names: relative to the module's folder, else to the project's root.
@@ -169,7 +195,7 @@ class Project:
 
     def exists(self, path: Path) -> bool:
         """Whether there is anything at a path."""
-        found = path.exists()
+        found = _is_there(path)
         self._log.note("exists", path, found)
         return found
 
@@ -379,6 +405,10 @@ def _bytes(path: Path) -> bytes | None:
         return read(path)
     except SourceError:
         return None
+
+
+def _is_there(path: Path) -> bool:
+    return overlay.held(path) is not None or path.exists()
 
 
 def _digest(path: Path) -> str:

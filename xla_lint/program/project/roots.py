@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from xla_lint.program.project import overlay
 from xla_lint.program.project.file_summary import imports_in
 from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.search_path import added_folders
@@ -70,7 +71,7 @@ def sources_of_scripts(folder: Path) -> Sources:
     """From where the scripts that lie in a folder take modules."""
     imported: set[tuple[Path, str]] = set()
     launched: set[tuple[Path, str]] = set()
-    for script in folder.glob("*.py"):
+    for script in (folder / name for name in names_in(folder) if name.endswith(".py")):
         try:
             source = read(script)
         except SourceError:
@@ -96,9 +97,10 @@ def names_in(folder: Path) -> dict[str, bool]:
     """What lies in a folder: each name, and whether it is a folder; nothing where the folder cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return {entry.name: entry.is_dir() for entry in entries}
+            names = {entry.name: entry.is_dir() for entry in entries}
     except OSError:
-        return {}
+        names = {}
+    return {**names, **{path.name: False for path in overlay.held_below(folder) if path.parent == folder}}
 
 
 def _importable_from(folder: Path) -> set[str]:

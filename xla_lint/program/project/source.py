@@ -18,6 +18,7 @@ from astroid.exceptions import AstroidSyntaxError
 from astroid.manager import AstroidManager
 from astroid.raw_building import InspectBuilder
 
+from xla_lint.program.project import overlay
 from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 
 if TYPE_CHECKING:
@@ -46,11 +47,14 @@ def absolute(path: str | Path) -> Path:
 
 
 def read(path: str | Path) -> bytes:
-    """The bytes of a file.
+    """The bytes of a file, or those that stand for it.
 
     Raises:
         SourceError: there is no such file, it is no regular file, or it cannot be read.
     """
+    held = overlay.held(absolute(path))
+    if held is not None:
+        return held
     try:
         mode = Path(path).stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):

@@ -28,6 +28,10 @@ class Trees:
             self._kept[path] = found
         return found
 
+    def forget(self, path: Path) -> None:
+        """Keep no tree of a file any longer."""
+        self._kept.pop(path, None)
+
     def keep(self, path: Path, tree: nodes.Module | None, digest: str) -> None:
         """Keep a tree; those that were not asked for longest are forgotten."""
         self._kept.pop(path, None)
