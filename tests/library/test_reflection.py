@@ -14,7 +14,8 @@ CASES = {
         probe.value(isinstance(3, (torch.Tensor, int)))  # is: number
         probe.value(isinstance(t, (int, float)))  # is: False
         probe.value(isinstance((1, 2), tuple))  # is: True
-        probe.value(isinstance([1], (dict, str)))  # is: number
+        probe.value(isinstance([1], (dict, str)))  # is: False
+        probe.value(isinstance([1], (list, tuple)))  # is: True
         probe.value(isinstance({}, str))  # is: False
         probe.value(isinstance("a", str))  # is: True
         probe.value(isinstance(model, FullyShardedDataParallel))  # is: False fact

@@ -32,6 +32,16 @@ METADATA_ATTRIBUTES = _names(
 )
 """Attributes that are known without running anything."""
 
+MODULE_METHODS = _names(
+    "add_module apply bfloat16 buffers children compile cpu cuda double eval extra_repr float get_buffer "
+    "get_extra_state get_parameter get_submodule half load_state_dict modules named_buffers named_children "
+    "named_modules named_parameters parameters register_backward_hook register_buffer register_forward_hook "
+    "register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook register_module "
+    "register_parameter requires_grad_ set_extra_state set_submodule share_memory state_dict to to_empty train type "
+    "xpu zero_grad"
+)
+"""The methods of `torch.nn.Module` (`dir`, torch 2.9.1)."""
+
 METADATA_METHODS = _names(
     "size dim numel nelement ndimension stride element_size storage_offset get_device data_ptr is_contiguous "
     "is_floating_point is_complex is_signed is_shared is_pinned is_inference has_names is_same_size __hash__ __len__ "

@@ -44,6 +44,23 @@ OPEN = "?"
 """The library of an object of which nothing is known but that the program puts things on it."""
 OPEN_LIBRARIES = frozenset({OPEN, "argparse.Namespace", "types.SimpleNamespace", "omegaconf.DictConfig"})
 NAMED_TUPLE = "typing.NamedTuple"
+ITEMS = "[]"
+"""The attribute, of a name that no program can give, which holds the items of an object derived from a container."""
+CONTAINERS = {
+    "builtins.dict": "builtins.dict",
+    "builtins.list": "builtins.list",
+    "builtins.tuple": "builtins.tuple",
+    "builtins.set": "builtins.set",
+    "collections.OrderedDict": "builtins.dict",
+    "collections.UserDict": "builtins.dict",
+    "collections.UserList": "builtins.list",
+    "collections.defaultdict": "collections.defaultdict",
+    "collections.deque": "collections.deque",
+    "typing.Dict": "builtins.dict",
+    "typing.List": "builtins.list",
+    "typing.OrderedDict": "builtins.dict",
+}
+"""The containers that classes derive from: each with what such an object's items are kept in."""
 AUTOGRAD_FUNCTION = "torch.autograd.Function"
 SINGLE_DISPATCH, DEFAULT = "functools.singledispatch", "object"
 """A function that chooses among others by the type of its first argument, and the type of the one it begins with."""
@@ -119,6 +136,17 @@ def library_base(cls: Class) -> str:
         if isinstance(base, Class) and (found := library_base(base)):
             return found
     return ""
+
+
+def items_of(value: Value | None) -> Mapping | Sequence | None:
+    """The items of an object of a class that derives from a container; None for all other values."""
+    items = value.attributes.get(ITEMS) if isinstance(value, Instance) else None
+    return items if isinstance(items, (Mapping, Sequence)) else None
+
+
+def as_container(value: Value | None) -> Value | None:
+    """A value as what reads containers takes it: the items of an object that is one."""
+    return items_of(value) or value
 
 
 def is_enumeration(cls: Class, member: Value) -> bool:

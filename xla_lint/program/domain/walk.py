@@ -146,6 +146,15 @@ def changed(value: Value, change: Callable[[Value], Value], into: Inside = DATA,
     return value
 
 
+def nesting(value: Value, deepest: int = DEEPEST) -> int:
+    """How many containers stand in each other in a value, at most `deepest`."""
+    if type(value) not in DATA or deepest == 0:
+        return 0
+    below = deepest if type(value) is Choice else deepest - 1
+    inside = max((nesting(part, below) for part in DATA[type(value)](value)), default=0)
+    return inside + (type(value) is not Choice)
+
+
 def bounded(value: Value, owner: Value) -> Value:
     """What a container keeps of a value: UNKNOWN where it would hold itself, or be nested too deep."""
     return UNKNOWN if _holds(value, owner, DEEPEST) else value

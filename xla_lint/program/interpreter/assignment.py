@@ -10,7 +10,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import GradientSet, How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import is_open, key_of
+from xla_lint.program.domain.objects import bound_to, is_open, items_of, key_of, member_of
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -184,18 +184,22 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
                 machine.rebind(target.value, option, option.like(made=None))
         elif isinstance(option, Mapping) and is_each_key(target):
             store_each(machine, option, bounded(value, option))
-        elif isinstance(option, Mapping):
-            store_item(machine, option, index, bounded(value, option))
-        elif isinstance(option, Sequence) and not option.frozen:
-            machine.heap.assign(option, "items", None)
-            machine.heap.assign(option, "element", join(option.element, bounded(value, option)))
         elif is_open(option):
             if isinstance(index, Text) and index.const is not None:
                 machine.set_attribute(option, index.const, value)
-        elif isinstance(option, Instance) and option.cls is not None:
-            method = machine.attribute(option, "__setitem__", target)
-            if isinstance(method, Function):
-                machine.call(method, Arguments(target, [index, value]))
+        elif isinstance(option, Instance) and isinstance(method := member_of(option.cls, "__setitem__"), Function):
+            machine.call_function(bound_to(method, option), Arguments(target, [index, value]))
+        else:
+            put_item(machine, items_of(option) or option, index, value)
+
+
+def put_item(machine: Machine, owner: Value, index: Value, value: Value) -> None:
+    """Set an item of a dict or of a list."""
+    if isinstance(owner, Mapping):
+        store_item(machine, owner, index, bounded(value, owner))
+    elif isinstance(owner, Sequence) and not owner.frozen:
+        machine.heap.assign(owner, "items", None)
+        machine.heap.assign(owner, "element", join(owner.element, bounded(value, owner)))
 
 
 def is_made(value: Value, around: Loop) -> bool:

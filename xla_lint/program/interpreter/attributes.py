@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.knowledge.operations import METADATA_ATTRIBUTES
+from xla_lint.knowledge.operations import METADATA_ATTRIBUTES, MODULE_METHODS
 from xla_lint.program.backend import DEVICE_TYPES, package_of
 from xla_lint.program.domain.definitions import Class, Function, Member, Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import (
     AUTOGRAD_FUNCTION,
+    ITEMS,
+    OPEN,
     Super,
     bound_to,
     is_enumeration,
     is_open,
+    items_of,
     library_base,
     lineage,
     member_of,
@@ -158,12 +161,22 @@ def instance_attribute(machine: Machine, value: Instance, name: str, node: nodes
         return known
     if is_open(value) and not hasattr(dict, name):
         return UNKNOWN
-    getter = member_of(value.cls, "__getattr__")
+    getter = None if is_inherited(value, name) else member_of(value.cls, "__getattr__")
     if isinstance(getter, Function):
-        return UNKNOWN
+        return machine.call_function(bound_to(getter, value), Arguments(node, [Text(name)]))
+    if isinstance(getter, Name) and ITEMS in value.attributes:
+        return machine.method(value, "__getitem__", Arguments(node, [Text(name)]))
     if value.library or value.cls is None or not all(isinstance(b, Class) for b in value.cls.bases):
         return Method(value, name)
     return UNKNOWN
+
+
+def is_inherited(value: Instance, name: str) -> bool:
+    """Whether a class gets an attribute from torch or from Python's containers, so that `__getattr__` is not asked."""
+    if value.model:
+        return name in MODULE_METHODS
+    items = items_of(value)
+    return items is not None and hasattr(dict if isinstance(items, Mapping) else list, name)
 
 
 @attributes_of(Tensor)
@@ -208,6 +221,8 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
     """Set an attribute of an object."""
     for option in options(owner):
         if isinstance(option, Instance):
+            if ITEMS in option.attributes and set_as_item(machine, option, name, value):
+                continue
             if isinstance(value, (Tensor, Choice)):
                 scope = (
                     machine.at.frame.owner.node
@@ -220,6 +235,24 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             machine.heap.put(option.attributes, name, as_setting(value))
         elif isinstance(option, Name):
             machine.heap.put(machine.set_on_names, f"{option.dotted}.{name}", as_setting(value))
+
+
+def set_as_item(machine: Machine, owner: Instance, name: str, value: Value) -> bool:
+    """Set an attribute of a dict whose class keeps attributes as items; False where the attribute is to be set too."""
+    if name == "__dict__" and value is owner:
+        items = items_of(owner)
+        for key, item in items.entries.items() if isinstance(items, Mapping) else ():
+            machine.heap.put(owner.attributes, key, item)
+        machine.heap.put(owner.attributes, ITEMS, NONE)
+        machine.heap.assign(owner, "library", OPEN)
+        return True
+    setter = member_of(owner.cls, "__setattr__")
+    given = Arguments(owner.node or machine.module, [Text(name), value])
+    if isinstance(setter, Function):
+        machine.call_function(bound_to(setter, owner), given)
+    elif isinstance(setter, Name):
+        machine.method(owner, "__setitem__", given)
+    return isinstance(setter, Name)
 
 
 def counters(machine: Machine, cls: Class) -> frozenset[str]:

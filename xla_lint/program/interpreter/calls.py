@@ -11,7 +11,7 @@ from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.objects import model_on_device
+from xla_lint.program.domain.objects import as_container, model_on_device
 from xla_lint.program.domain.values import (
     FACT,
     NO_TENSOR,
@@ -28,7 +28,9 @@ from xla_lint.program.domain.values import (
     Text,
 )
 from xla_lint.program.domain.walk import tensors_in
+from xla_lint.program.interpreter.assignment import put_item
 from xla_lint.program.interpreter.names import by_use, lookup
+from xla_lint.program.interpreter.subscripts import subscript
 from xla_lint.program.library.dispatch import MODULE, call_library, call_method
 from xla_lint.program.library.networks import run_method
 from xla_lint.program.machine.arguments import Arguments
@@ -170,4 +172,10 @@ def method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -
     """The result of calling a method of a value that is not of the project."""
     if isinstance(receiver, Choice):
         return join_all(machine.method(o, name, arguments) for o in receiver.options if o not in NOTHING)
+    items = as_container(receiver)
+    if name == "__getitem__" and isinstance(items, (Mapping, Sequence)) and arguments.positional:
+        return subscript(machine, arguments.node, items, arguments.positional[0], arguments.node)
+    if name == "__setitem__" and isinstance(items, (Mapping, Sequence)) and len(arguments.positional) == 2:
+        put_item(machine, items, *arguments.positional)
+        return NONE
     return call_method(machine, receiver, name, arguments)

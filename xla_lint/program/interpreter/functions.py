@@ -16,6 +16,7 @@ from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
+from xla_lint.program.domain.walk import nesting
 from xla_lint.program.interpreter.seeds import with_evidence
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
@@ -40,13 +41,22 @@ def call_function(machine: Machine, function: Function, arguments: Arguments) ->
     if len(active) >= MOST_CALLS:
         limits.give_up(Limit.CALLS, arguments.node)
         return machine.unknown_path()
-    if active.count(node) > 1 or limits.exhausted(arguments.node):
+    if (active.count(node) > 1 and not descends(machine, function, arguments)) or limits.exhausted(arguments.node):
         return machine.unknown_path()
     bound = bind_parameters(function, arguments)
     with_evidence(machine, function, bound, arguments)
     if function.frame.index is not None and node in function.frame.index.generators:
         return Generator(function, bound)
     return machine.run_function(function, bound, arguments.node)
+
+
+def descends(machine: Machine, function: Function, arguments: Arguments) -> bool:
+    """Whether a function calls itself with a part of what it was given, which ends with the innermost part."""
+    if machine.at.frame.node is not function.node:
+        return False
+    names = [parameter.name for parameter in function.node.args.arguments]
+    whole = [machine.here.env[name] for name in names if name in machine.here.env]
+    return max(map(nesting, arguments.values()), default=0) < max(map(nesting, whole), default=0)
 
 
 def run_function(machine: Machine, function: Function, bound: dict[str, Value], node: nodes.NodeNG) -> Value:

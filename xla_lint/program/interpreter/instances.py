@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import Condition
-from xla_lint.program.domain.objects import COMPILED_MODEL, bound_to, is_model, library_base, member_of
-from xla_lint.program.domain.values import UNKNOWN, Instance, Location, as_setting
+from xla_lint.program.domain.objects import (
+    COMPILED_MODEL,
+    CONTAINERS,
+    ITEMS,
+    bound_to,
+    is_model,
+    library_base,
+    member_of,
+)
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name, as_setting
 from xla_lint.program.library.dispatch import call_method
 from xla_lint.program.library.networks import COMPILED
 from xla_lint.program.machine.arguments import Arguments
@@ -18,6 +26,10 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 
+WRAPPERS = frozenset({"collections.UserDict", "collections.UserList"})
+"""Classes whose objects keep their items in an attribute."""
+
+
 @calling(Class)
 def instantiate(machine: Machine, cls: Class, arguments: Arguments) -> Value:
     model = is_model(cls)
@@ -25,18 +37,30 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments) -> Value:
     if model:
         instance.place, instance.certain = machine.device.place, machine.device.certain
     instance.optional = any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition)
+    init = member_of(cls, "__init__")
+    own = isinstance(init, Function) or cls.fields is not None
+    container = CONTAINERS.get(instance.library)
+    if container is not None:
+        hold_items(machine, instance, container, Arguments(arguments.node, []) if own else arguments)
     if cls.fields is not None:
         fill_fields(machine, instance, cls.fields, arguments)
         after = member_of(cls, "__post_init__")
         if isinstance(after, Function):
             machine.call_function(bound_to(after, instance), Arguments(arguments.node, []))
-    init = member_of(cls, "__init__")
     if isinstance(init, Function):
         machine.call_function(bound_to(init, instance), arguments)
-    elif cls.fields is None and instance.library:
+    elif cls.fields is None and instance.library and container is None:
         machine.hand_over(arguments)
         call_method(machine, instance, "__init__", arguments)
     return instance
+
+
+def hold_items(machine: Machine, instance: Instance, container: str, arguments: Arguments) -> None:
+    """Let an object of a class that derives from a container hold items; a `UserDict` says under which name."""
+    items = machine.call(Name(container), arguments)
+    instance.attributes[ITEMS] = items
+    if instance.library in WRAPPERS:
+        instance.attributes["data"] = items
 
 
 def fill_fields(machine: Machine, instance: Instance, fields: list[str], arguments: Arguments) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.loaders import Loader
-from xla_lint.program.domain.objects import bound_to, fields_of, keys_of, member_of
+from xla_lint.program.domain.objects import bound_to, fields_of, items_of, keys_of, member_of
 from xla_lint.program.domain.values import (
     NO_TENSOR,
     NO_TRAITS,
@@ -117,4 +117,7 @@ def iterate_instance(machine: Machine, value: Instance, loop: Loop | None, node:
         method = member_of(value.cls, "__getitem__")
         if isinstance(method, Function):
             return machine.call_function(bound_to(method, value), Arguments(node, [NUMBER]))
+        items = items_of(value)
+        if items is not None:
+            return machine.iterate(items, loop, node)
     return iterate_library(machine, value, loop, node)

@@ -10,7 +10,16 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import DataShape, How, RankIndex
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import any_of, differs_between_replicas, fields_of, is_open, key_of
+from xla_lint.program.domain.objects import (
+    any_of,
+    bound_to,
+    differs_between_replicas,
+    fields_of,
+    is_open,
+    items_of,
+    key_of,
+    member_of,
+)
 from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.domain.values import (
     NO_TENSOR,
@@ -100,8 +109,11 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     if fields is not None:
         return subscript(machine, node, fields, index, index_node)
     if isinstance(value, Instance) and value.cls is not None:
-        method = machine.attribute(value, "__getitem__", node)
-        return machine.call(method, Arguments(node, [index])) if isinstance(method, Function) else UNKNOWN
+        method = member_of(value.cls, "__getitem__")
+        if isinstance(method, Function):
+            return machine.call_function(bound_to(method, value), Arguments(node, [index]))
+        items = items_of(value)
+        return UNKNOWN if items is None else subscript(machine, node, items, index, index_node)
     if isinstance(value, Instance) and value.library.startswith("datasets.") and isinstance(index, Text):
         return Instance(None, value.library, node=value.node)
     if isinstance(value, Text):

@@ -9,7 +9,7 @@ from astroid import nodes
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import key_of, keys_of
+from xla_lint.program.domain.objects import as_container, key_of, keys_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def collect(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A container of another one's items."""
     frozen = dotted == "builtins.tuple"
-    value, longest = arguments.get(0), arguments.get(1, "maxlen")
+    value, longest = as_container(arguments.get(0)), arguments.get(1, "maxlen")
     made = frozenset(machine.loops) if longest is None and not frozen else None
     if value is None:
         return Sequence([] if dotted != "collections.deque" else None, UNKNOWN, frozen, made)
@@ -54,7 +54,7 @@ def make_mapping(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         if factory is None or factory is NONE:
             return Mapping(keywords)
         return Mapping(keywords, machine.call(factory, Arguments(arguments.node, [])), factory)
-    value = arguments.get(0)
+    value = as_container(arguments.get(0))
     if isinstance(value, Mapping):
         return Mapping({**value.entries, **keywords}, value.element)
     entries = pairs_of(value)
@@ -99,7 +99,7 @@ def insert_item(machine: Machine, receiver: Sequence, name: str, arguments: Argu
     return NONE
 
 
-@methods(Sequence, "extend", "update", "extendleft")
+@methods(Sequence, "extend", "update", "extendleft", "__init__")
 def extend_items(machine: Machine, receiver: Sequence, name: str, arguments: Arguments) -> Value | None:
     """The items of another container."""
     value = arguments.get(0)
@@ -203,10 +203,10 @@ def look_up(machine: Machine, receiver: Mapping, name: str, arguments: Arguments
     return receiver.element if receiver.element is not None else (default or UNKNOWN)
 
 
-@methods(Mapping, "update")
+@methods(Mapping, "update", "__init__")
 def update(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
     """The entries of another dict."""
-    value = arguments.get(0)
+    value = as_container(arguments.get(0))
     if isinstance(value, Mapping):
         for key, item in value.entries.items():
             machine.heap.put(receiver.entries, key, item)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend import initialises
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import is_open
+from xla_lint.program.domain.objects import is_open, items_of
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value
 from xla_lint.program.library.devices import NAMING, reaches
 from xla_lint.program.library.optimizers import build_other_optimizer, is_built_like_one
@@ -62,6 +62,7 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 def call_method(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value:
     """The result of calling a method of a value that the project does not define."""
+    receiver = items_of(receiver) or receiver
     if is_movable(receiver) and reaches(machine, target_of(name, arguments)):
         machine.here.touched |= machine.touches.bit(arguments.node, f"torch.{name}")
     owner = announced_owner(receiver, name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.objects import is_open
+from xla_lint.program.domain.objects import OPEN, is_open
 from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Mapping, Sequence, Text, Value
 from xla_lint.program.library.registry import function, methods
 
@@ -68,6 +68,7 @@ def update_configuration(machine: Machine, dotted: str, arguments: Arguments) ->
 @methods(NAMESPACE)
 @methods("types.SimpleNamespace")
 @methods(CONFIGURATION)
+@methods(OPEN)
 def namespace_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """The methods of dicts that configurations have; all others are not known."""
     key = arguments.get(0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.join import join
-from xla_lint.program.domain.objects import Super, any_of, fields_of
+from xla_lint.program.domain.objects import Super, any_of, as_container, fields_of
 from xla_lint.program.domain.values import (
     FACT,
     NONE,
@@ -71,9 +71,10 @@ def is_instance(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 
 def kind_of(value: Value | None) -> str:
-    """The type of a container or a string, where it can be told for sure; else empty."""
+    """The type of a container or a string; empty for all others. What may be a list or a set counts as a list."""
+    value = as_container(value)
     if isinstance(value, Sequence):
-        return "builtins.tuple" if value.frozen else ""
+        return "builtins.tuple" if value.frozen else "builtins.list"
     if isinstance(value, Mapping):
         return "builtins.dict"
     return "builtins.str" if isinstance(value, Text) else ""
