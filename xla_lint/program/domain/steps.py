@@ -115,14 +115,15 @@ def trains(loop: Loop, evidence: dict[Loop, Evidence]) -> bool:
     """Whether a turn performs a training step, or part of one, in a loop that is unrolled or not.
 
     An optimizer step beside a loop that steps an optimizer is the remainder of that loop's steps, unless another loop
-    beside it collects gradients.
+    beside it collects gradients. One beside steps that collect none prepares them, or follows from them.
     """
     if loop.backward:
         return True
     if not loop.optimizer and not any(evidence[inner].unrolled and evidence[inner].trains for inner in loop.children):
         return False
     accumulates = any(inner.backward and not inner.optimizer for inner in loop.children)
-    return accumulates or not evidence[loop].updates_inside
+    prepares = evidence[loop].steps_inside and not any(inner.backward for inner in loop.inside())
+    return accumulates or not (evidence[loop].updates_inside or prepares)
 
 
 def takes_batches(loop: Loop) -> bool:

@@ -13,6 +13,7 @@ from xla_lint.program.domain.values import NO_TENSOR
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
 from xla_lint.program.machine.meanings import expression, statement
+from xla_lint.program.syntax.latches import shuts
 from xla_lint.program.syntax.spelling import REFERENCES
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def if_(machine: Machine, node: nodes.If) -> None:
     truth = test_of(machine, node.test)
     if fills(node):
         truth.if_true.add(Condition.PERIODIC)
+    if truth.known is None and shuts(node):
+        truth.if_true |= {Condition.PERIODIC, Condition.ONCE}
     branch(
         machine,
         truth,

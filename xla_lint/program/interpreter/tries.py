@@ -8,6 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.state import meet_all
 from xla_lint.program.domain.values import FACT, UNKNOWN, Number
+from xla_lint.program.interpreter.branches import count_departures, leave
 from xla_lint.program.machine.meanings import statement
 from xla_lint.program.syntax.reachable import expected, mentions_xla
 
@@ -46,7 +47,10 @@ def try_(machine: Machine, node: nodes.Try) -> None:
             if isinstance(handler.name, nodes.AssignName):
                 machine.bind(handler.name, UNKNOWN)
             inner = machine.heap.mark()
+            departures, events = count_departures(machine), len(machine.events)
             machine.run(handler.body)
+            if machine.at.state is None:
+                leave(machine, departures, events)
             heaps.append(machine.heap.take_back(inner))
             ends.append(machine.at.state)
         machine.heap.merge(*[{**heaps[0], **heap} for heap in heaps])

@@ -52,6 +52,10 @@ QUIET_FUNCTIONS = frozenset(
 )
 
 
+RANGES = frozenset({"arange", "range", "linspace", "logspace"})
+"""Factories whose values follow from the ends that they are given."""
+
+
 @function(
     "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.is_initialized",
     "torch.cuda.is_bf16_supported", "torch.cuda.device_count",
@@ -179,8 +183,13 @@ def make(machine: Machine, name: str, arguments: Arguments) -> Value:
 
 
 def must_travel(name: str, arguments: Arguments) -> bool:
-    """Whether a factory's result belongs on the host: it holds a host value, or the host is named in the call."""
+    """Whether a factory's result belongs on the host: it holds a host value, or the host is named in the call.
+
+    On the device the ends of a range are constants of the graph, which is compiled anew for other ones.
+    """
     if "generator" in arguments.keywords or "device" in arguments.keywords:
+        return True
+    if name in RANGES and any(isinstance(end, Number) and end.loops for end in arguments.values()):
         return True
     fill = arguments.get(1, "fill_value") if name == "full" else None
     return fill is not None and not (isinstance(fill, Number) and fill.const is not None and not fill.loops)

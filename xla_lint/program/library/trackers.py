@@ -9,6 +9,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Value
 from xla_lint.program.library.registry import function, methods
+from xla_lint.program.library.saves import save
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.arguments import Arguments
@@ -47,5 +48,7 @@ def start_tracking(machine: Machine, dotted: str, arguments: Arguments) -> Value
 
 @methods("wandb.Run")
 def run_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
-    """A run's methods."""
+    """A run's methods are those of the module."""
+    if name == "watch":
+        return save(machine, "wandb.watch", arguments)
     return track(machine, "wandb.log", arguments) if name == "log" else UNKNOWN
