@@ -9,7 +9,7 @@ import pytest
 from tests.library.cases import verify
 
 IMPORTS = """\
-import collections, enum, functools, itertools, os
+import collections, enum, functools, itertools, os, time
 from dataclasses import dataclass, replace
 """
 CASES = {
@@ -552,6 +552,72 @@ CASES = {
             setattr(stack, name, Wrap(child))
         Runner(net=stack.to(device)).run()
         Named(net=model, rate=0.1).run()
+    """,
+    "what happens once is not every step": """
+        first, seen, started = True, False, None
+        for x in loader:
+            loss = update(x)
+            if first:
+                print(loss.item())
+                first = False
+            if not seen:
+                print(loss.item())
+                seen = True
+            if started is None:
+                print(loss.item())
+                started = time.time()
+            if first:
+                print(loss.item())  # expect: xla-value-read
+            try:
+                check(x)
+            except RuntimeError:
+                print(loss.item())
+                raise
+            try:
+                check(x)
+            except RuntimeError:
+                print(loss.item())  # expect: xla-value-read
+    """,
+    "a latch that is opened again in every turn": """
+        for x in loader:
+            again = True
+            loss = update(x)
+            if again:
+                print(loss.item())  # expect: xla-value-read
+                again = False
+    """,
+    "a latch on an object": """
+        class Trainer:
+            def __init__(self):
+                self.fresh = True
+                self.tried = True
+
+            def step(self, x):
+                loss = update(x)
+                if self.fresh:
+                    print(loss.item())
+                    self.fresh = False
+                if self.tried:
+                    print(loss.item())  # expect: xla-value-read
+                    self.tried = False
+
+            def reset(self):
+                self.tried = True
+
+        trainer = Trainer()
+        for x in loader:
+            trainer.step(x)
+            trainer.reset()
+    """,
+    "an optimizer step beside an evaluation": """
+        for path in ("a", "b"):
+            optimizer.step()
+            torch_xla.sync()
+            total = torch.zeros((), device=device)
+            with torch.no_grad():
+                for x in loader:
+                    total += model(x).sum()
+            print(path, total.cpu())
     """,
     "a generator that samples and cuts": """
         @torch.no_grad()

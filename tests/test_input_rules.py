@@ -187,6 +187,9 @@ HOST_TENSORS = {
     "a nested list": "w = torch.tensor([[0, 1], [1, 0]]).to(device)  # expect: xla-host-tensor",
     "values of the step": "w = torch.tensor([0.5, step / 3]).to(device)",
     "unknown values": "w = torch.tensor([0.5, build()]).to(device)",
+    "a range": "w = torch.arange(4).to(device)  # expect: xla-host-tensor",
+    "a range that moves": "w = torch.arange(step, step + 4).to(device)",
+    "a grid to an end that moves": "w = torch.linspace(0, step, 4).to(device)",
     "filled with constants": """
         w = torch.ones(8, 4)
         w[:, 0] = 0.0

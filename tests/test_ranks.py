@@ -228,6 +228,9 @@ BODIES = {
     "hooks on one replica": """
         if index == 0:
             wandb.watch(model)  # expect: xla-rank-read
+        run = wandb.init(project="p") if index == 0 else None
+        if run:
+            run.watch(model, log="all")  # expect: xla-rank-read
     """,
     "host values are saved": """
         state = {name: tensor.cpu() for name, tensor in model.state_dict().items()}

@@ -37,7 +37,8 @@ def if_(machine: Machine, node: nodes.If) -> None:
     truth = test_of(machine, node.test)
     if fills(node):
         truth.if_true.add(Condition.PERIODIC)
-    if truth.known is None and shuts(node):
+    if truth.known is not False and machine.at.loops and shuts(node):
+        truth.known = None
         truth.if_true |= {Condition.PERIODIC, Condition.ONCE}
     branch(
         machine,
