@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from guides import guides
 
-from xla_lint.pages import SEVERITIES, family, page
+from xla_lint.pages import SEVERITIES, family, fixing, page
 from xla_lint.rules import all_rules
 
 if TYPE_CHECKING:
@@ -47,10 +47,17 @@ def index() -> str:
         families.setdefault(family(rule), []).append(rule)
     for name, rules in families.items():
         about = inspect.getdoc(importlib.import_module(f"xla_lint.rules.{name}")) or name
-        lines += ["", f"## {about.splitlines()[0].rstrip('.')}", "", "| rule | severity | finds |", "|---|---|---|"]
+        lines += [
+            "",
+            f"## {about.splitlines()[0].rstrip('.')}",
+            "",
+            "| rule | severity | fix | finds |",
+            "|---|---|---|---|",
+        ]
         for rule in rules:
             summary = rule.page().splitlines()[0].replace("|", "\\|")
-            lines.append(f"| [`{rule.symbol}`]({rule.symbol}.md) | {SEVERITIES[rule.severity]} | {summary} |")
+            fix = fixing(rule).removesuffix("fix").strip().replace("no", "")
+            lines.append(f"| [`{rule.symbol}`]({rule.symbol}.md) | {SEVERITIES[rule.severity]} | {fix} | {summary} |")
     return "\n".join([*lines, ""])
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "xla_lint"
-LAYERS = ("knowledge", "program", "rules", "engine", "doors")
+LAYERS = ("knowledge", "fixes", "program", "rules", "engine", "doors")
 BELOW_DOORS = frozenset(LAYERS[:-1])
 RUNTIME = frozenset({"torch", "torch_xla"})
 ROOMS = ("backend", "syntax", "domain", "project", "machine", "library", "queries", "interpreter")
 """The rooms of `program/`, lowest first."""
 OPEN_TO_RULES = (
+    "xla_lint.fixes.changes",
     "xla_lint.knowledge",
     "xla_lint.program.backend",
     "xla_lint.program.domain",
@@ -143,6 +144,20 @@ def test_a_circle_is_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
 
 
+@pytest.mark.parametrize("module", [m for m in modules() if not m.startswith(("fixes/", "cli/fix"))])
+def test_only_fixes_import_libcst(module: str) -> None:
+    assert "libcst" not in {name.partition(".")[0] for name in imports_of(module)}
+
+
+def test_what_rules_hand_out_needs_no_libcst() -> None:
+    assert "libcst" not in {name.partition(".")[0] for name in imports_of("fixes/changes.py")}
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module.startswith("fixes/")])
+def test_fixes_know_nothing_of_findings(module: str) -> None:
+    assert all(name.startswith("xla_lint.fixes.") for name in imports_of(module) if name.startswith("xla_lint."))
+
+
 @pytest.mark.parametrize("module", modules())
 def test_imports_point_to_the_same_layer_or_a_lower_one(module: str) -> None:
     own = layer_of(".".join(["xla_lint", *Path(module).with_suffix("").parts]))
@@ -159,7 +174,7 @@ def test_an_upward_import_is_seen() -> None:
     source = "from ..rules import base\nfrom xla_lint import plugin\nimport xla_lint.cli.main"
     found = list(imports(source, ["xla_lint", "program"]))
     assert found == ["xla_lint.rules.base", "xla_lint.plugin", "xla_lint.cli.main"]
-    assert [layer_of(name) for name in found] == [2, 4, 4]
+    assert [LAYERS[layer_of(name)] for name in found] == ["rules", "doors", "doors"]
 
 
 @pytest.mark.parametrize("module", [m for m in modules() if m.startswith("runtime/")])

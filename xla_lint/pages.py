@@ -76,7 +76,16 @@ def columns(figures: dict[str, dict[str, float]]) -> list[str]:
 
 def _head(rule: type[Rule]) -> list[str]:
     default = "off unless it is enabled" if rule.severity is Severity.ADVICE else "on by default"
-    return [f"# {rule.symbol}", "", f"`{rule.code()}` · {SEVERITIES[rule.severity]} · {default}"]
+    head = [f"# {rule.symbol}", "", f"`{rule.code()}` · {SEVERITIES[rule.severity]} · {default} · {fixing(rule)}"]
+    lines = (f"`xla-lint fix{'' if fix.safe else ' --unsafe'}` can {fix.what}." for fix in rule.fixes)
+    return head + [line for text in lines for line in ("", text)]
+
+
+def fixing(rule: type[Rule]) -> str:
+    """Whether `xla-lint fix` can do something about the rule's findings."""
+    if not rule.fixes:
+        return "no fix"
+    return "safe fix" if all(fix.safe for fix in rule.fixes) else "unsafe fix"
 
 
 def _figures(rule: type[Rule]) -> Iterator[str]:

@@ -46,6 +46,11 @@ class Counts:
 
 def count(fixture: Path, steps: int) -> Counts:
     """Call the fixture's `main(steps)` and count."""
+    return observe(fixture, steps)[0]
+
+
+def observe(fixture: Path, steps: int) -> tuple[Counts, object]:
+    """The same, with what it gives."""
     counts = Counts()
     torch_xla.sync = _after(torch_xla.sync, functools.partial(_note_history, counts))
     xm.add_step_closure = _counting(xm.add_step_closure, counts)
@@ -56,23 +61,23 @@ def count(fixture: Path, steps: int) -> Counts:
     gc.collect()
     gc.freeze()  # what is alive now is none of the fixture's
     with contextlib.redirect_stdout(io.StringIO()):
-        main(steps)
+        result = main(steps)
     xm.wait_device_ops()
     counts.compiles = _samples("CompileTime")
     counts.executions = _samples("ExecuteTime")
     counts.reads = _samples("TransferFromDeviceTime")
     counts.barriers = met.counter_value("MarkStep") or 0
     counts.graph = _largest("TensorsGraphSize")
-    return counts
+    return counts, result
 
 
-def _load(fixture: Path) -> Callable[[int], None]:
+def _load(fixture: Path) -> Callable[[int], object]:
     spec = importlib.util.spec_from_file_location(fixture.stem, fixture)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    main: Callable[[int], None] = module.main
+    main: Callable[[int], object] = module.main
     return main
 
 

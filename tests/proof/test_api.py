@@ -58,6 +58,22 @@ def test_what_replaces_a_name_is_there(spelling: str) -> None:
     assert there(spelling.partition("(")[0])
 
 
+RENAMES = [
+    new
+    for entry in api.names().values()
+    if entry.life.ends and (new := entry.life.replaced_by(TARGET)) is not None and new.name is not None
+]
+
+
+@pytest.mark.parametrize("new", RENAMES, ids=lambda new: new.name)
+def test_a_new_name_takes_what_becomes_of_the_old_arguments(new: api.Replacement) -> None:
+    found = pkgutil.resolve_name(new.name)
+    if new.takes is None:
+        assert inspect.ismodule(found)
+    else:
+        assert {name for _, name in new.takes if name is not None} <= set(inspect.signature(found).parameters)
+
+
 ARGUMENTS = [item for items in api.arguments().values() for item in items]
 
 

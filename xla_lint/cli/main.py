@@ -54,6 +54,14 @@ def _run(options: Namespace) -> int:
         from xla_lint.cli.check import check  # noqa: PLC0415
 
         return check(options)
+    if options.command == "fix":
+        from xla_lint.cli.fix import fix  # noqa: PLC0415
+
+        return fix(options)
+    if options.command == "fix":
+        from xla_lint.cli.fix import fix  # noqa: PLC0415
+
+        return fix(options)
     if options.command == "explain":
         from xla_lint.cli.explain import explain  # noqa: PLC0415
 

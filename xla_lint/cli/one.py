@@ -38,7 +38,7 @@ def check_one(path: str, source: bytes, project: Project, settings: Settings) ->
         if notebook is not None and settings.target is None:
             settings = replace(settings, target=installed_version(notebook.installs))
         checked = failures.check(module, project, settings)
-        permitted = _permitted(checked.findings, module, text)
+        permitted = permitted_in(checked.findings, module, text)
     except OtherLanguageError as error:
         outcome.skipped = f"it is a notebook in {error}"
     except SourceError as error:
@@ -60,7 +60,8 @@ def _told(failure: Failure, path: str, notebook: Notebook | None) -> Problem:
     return problem if notebook is None or failure.path is not None else notebook.told_in_cell(problem)
 
 
-def _permitted(findings: list[Finding], module: nodes.Module, text: str) -> list[tuple[Finding, bool]]:
+def permitted_in(findings: list[Finding], module: nodes.Module, text: str) -> list[tuple[Finding, bool]]:
+    """The findings that no comment in the text switches off, each with whether one switches it on."""
     if findings and "pylint:" in text:
         from xla_lint.cli.pragmas import permitted  # noqa: PLC0415 - few files need pylint
 

@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--version", action="version", version=f"xla-lint {__version__}")
     commands = found.add_subparsers(dest="command", metavar="COMMAND")
     _add_check(commands)
+    _add_fix(commands)
     _add_run(commands)
     _add_compare(commands)
     explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
@@ -49,6 +50,20 @@ def _add_check(commands: _Commands) -> None:
     check.add_argument("--no-cache", action="store_true", help="neither use nor keep results of earlier runs")
     check.add_argument("--cache-dir", type=Path, metavar="PATH", help="where results are kept")
     check.add_argument("--stdin-filename", type=_path, metavar="PATH", help="the name of what standard input holds")
+
+
+def _add_fix(commands: _Commands) -> None:
+    fix = commands.add_parser(
+        "fix",
+        help="make the changes that findings call for",
+        description="Change files so that those of their findings are gone that have one right answer.",
+        epilog="Exit status: 0 done, 1 with --diff where something can be fixed, 2 wrong usage or a file left alone.",
+    )
+    fix.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="a file or a folder")
+    fix.add_argument("--diff", action="store_true", help="change nothing, and print what would change as a patch")
+    fix.add_argument("--unsafe", action="store_true", help="also make changes that may change results")
+    _add_choice(fix.add_argument_group("what is fixed"))
+    fix.set_defaults(fail_on=[], baseline=None)
 
 
 def _add_choice(group: argparse._ArgumentGroup) -> None:

@@ -19,6 +19,12 @@ class Replacement:
 
     since: Release
     spelling: str
+    name: str | None = None
+    """The dotted name that does the same there, or an argument's name that means the same; None: it is no rename."""
+    takes: tuple[tuple[str, str | None], ...] | None = None
+    """How the old arguments are called there, in their order; None: the new name has no such argument."""
+    value: str | None = None
+    """The text that means the same as the argument's value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,12 @@ class Life:
 
     def replacement(self, target: Release) -> str | None:
         """What a release has instead, None where it has nothing."""
-        found = [item.spelling for item in self.replacements if target >= item.since]
+        found = self.replaced_by(target)
+        return found.spelling if found is not None else None
+
+    def replaced_by(self, target: Release) -> Replacement | None:
+        """The same with what is known of it."""
+        found = [item for item in self.replacements if target >= item.since]
         return found[-1] if found else None
 
 
@@ -82,7 +93,11 @@ def _life(row: dict[str, Any]) -> Life:
     def when(key: str) -> Release | None:
         return release(row[key]) if key in row else None
 
-    uses = tuple(Replacement(release(use["since"]), use["spelling"]) for use in row.get("use", []))
+    def replacement(use: dict[str, Any]) -> Replacement:
+        takes = tuple(use["takes"].items()) if "takes" in use else None
+        return Replacement(release(use["since"]), use["spelling"], use.get("name"), takes, use.get("value"))
+
+    uses = tuple(map(replacement, row.get("use", [])))
     return Life(when("since"), when("deprecated"), when("removed"), uses)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from xla_lint.fixes.changes import Repair
 from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import Event
 from xla_lint.program.queries import Domain
@@ -16,6 +17,7 @@ from xla_lint.program.queries import Domain
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.fixes.changes import Change, Fix
     from xla_lint.program.backend.backend import Role
     from xla_lint.program.queries import Program
 
@@ -68,6 +70,8 @@ class Finding:
     confidence: Confidence = Confidence.HIGH
     cost_shows_at: tuple[nodes.NodeNG, ...] = ()
     """Where a run shows what it costs; empty where that is the node itself."""
+    repair: Repair | None = None
+    """What a fix of the rule does about it."""
     via: str = ""
     """The XLA program that the module is part of, where its own imports do not tell; with a leading space."""
 
@@ -79,6 +83,11 @@ class Finding:
     def costing_at(self, nodes: Iterable[nodes.NodeNG]) -> Finding:
         """The same finding, whose cost a run shows at other nodes."""
         return replace(self, cost_shows_at=tuple(nodes))
+
+    def repaired_by(self, fix: Fix, *changes: Change | None) -> Finding:
+        """The same finding, which one of its rule's fixes repairs by some changes; by none where one is missing."""
+        known = tuple(change for change in changes if change is not None)
+        return replace(self, repair=Repair(fix, known)) if known and len(known) == len(changes) else self
 
 
 class Rule(ABC):
@@ -98,6 +107,8 @@ class Rule(ABC):
     """What a backend must have for the rule to concern its programs: a rule about barriers needs barriers."""
     modes: ClassVar[frozenset[Mode]] = frozenset({Mode.LAZY})
     """The modes of a backend in which what the rule says holds; what was measured in one is not claimed of others."""
+    fixes: ClassVar[tuple[Fix, ...]] = ()
+    """What can be done about its findings by `xla-lint fix`, and by editors."""
     domain: ClassVar[Domain] = Domain.XLA
     """The kind of programs that the rule checks besides XLA programs."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.knowledge.api import Life
+    from xla_lint.knowledge.api import Argument, Life
     from xla_lint.program.domain.loaders import Loader, Logger
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.touches import Touch
@@ -400,6 +400,8 @@ class UsedApi:
     life: Life
     importable: bool = True
     """False where it is imported as a module and is none."""
+    argument: Argument | None = None
+    """What is known of the argument, where it is one."""
 
 
 @dataclass(slots=True, eq=False)

@@ -81,7 +81,7 @@ def _used(spot: Spot, named: Mapping[nodes.NodeNG, str]) -> Iterator[tuple[str, 
         for argument in api.arguments().get(dotted_name(node.func) or "", ()):
             if gives(node, argument):
                 name = f"{node.func.as_string()}({argument.name}=)"
-                yield name, UsedApi(name, argument.life)
+                yield name, UsedApi(name, argument.life, argument=argument)
 
 
 def _attribute(node: nodes.Attribute, named: Mapping[nodes.NodeNG, str]) -> Iterator[tuple[str, UsedApi]]:

@@ -70,6 +70,16 @@ def decode(source: bytes) -> str:
     Raises:
         SourceError: the bytes are no text in the declared encoding, or UTF-8 where none is declared.
     """
+    text, _ = decoded(source)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decoded(source: bytes) -> tuple[str, str]:
+    """The text of a module with the ends of lines that it has, and the encoding; a mark at its start is not text.
+
+    Raises:
+        SourceError: the bytes are no text in the declared encoding, or UTF-8 where none is declared.
+    """
     if b"\0" in source:
         raise SourceError("holds a null byte, so it is no Python source", _line_of(source, source.index(b"\0")))
     try:
@@ -79,14 +89,13 @@ def decode(source: bytes) -> str:
             raise SourceError(f"coding line: {error.msg}") from error
         encoding = "utf-8"
     try:
-        text = source.decode(encoding)
+        return source.decode(encoding), encoding
     except UnicodeDecodeError as error:
         byte = f"byte 0x{error.object[error.start]:02x} is not {encoding}"
         advice = ", and no coding line names another encoding" if encoding == "utf-8" else ""
         raise SourceError(byte + advice, _line_of(error.object, error.start)) from error
     except (UnicodeError, LookupError) as error:
         raise SourceError(f"cannot be decoded as {encoding}: {_first_line(error)}") from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse(text: str, path: str | Path) -> nodes.Module:

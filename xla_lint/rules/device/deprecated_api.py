@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import ApiUse
 from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.device.renaming import RENAME, renamed
 from xla_lint.rules.device.spelling import advice, dotted_release
 
 if TYPE_CHECKING:
@@ -46,16 +47,19 @@ class DeprecatedApi(Rule):
     severity = Severity.WARNING
     message = "%(uses)s"
     subscribes = (ApiUse,)
+    fixes = (RENAME,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what the target release warns about."""
         if not isinstance(event, ApiUse):
             return
         target, package = self.program.target, self.program.backend.name
+        uses = [use for use in event.uses if use.life.is_deprecated(target) and use.importable]
         told = [
             f"'{use.spelled}' is deprecated since {package} {dotted_release(since)}{advice(use.life, target)}"
-            for use in event.uses
-            if (since := use.life.deprecated) is not None and use.life.is_deprecated(target) and use.importable
+            for use in uses
+            if (since := use.life.deprecated) is not None
         ]
         if told:
-            yield self.finding(event.node, uses="; ".join(told))
+            changes = renamed(event.node, uses, self.program.backend, target)
+            yield self.finding(event.node, uses="; ".join(told)).repaired_by(RENAME, *changes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import ApiUse
 from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.device.renaming import RENAME, renamed
 from xla_lint.rules.device.spelling import advice, dotted_release
 
 if TYPE_CHECKING:
@@ -50,14 +51,16 @@ class RemovedApi(Rule):
     severity = Severity.ERROR
     message = "%(uses)s"
     subscribes = (ApiUse,)
+    fixes = (RENAME,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what the target release does not have."""
         if not isinstance(event, ApiUse):
             return
-        told = [text for use in event.uses if (text := self._told(use)) is not None]
+        told = {use: text for use in event.uses if (text := self._told(use)) is not None}
         if told:
-            yield self.finding(event.node, uses="; ".join(told))
+            changes = renamed(event.node, told, self.program.backend, self.program.target)
+            yield self.finding(event.node, uses="; ".join(told.values())).repaired_by(RENAME, *changes)
 
     def _told(self, use: UsedApi) -> str | None:
         life, target, package = use.life, self.program.target, self.program.backend.name

@@ -1,0 +1,114 @@
+"""The repair of files in memory: check, change, and check again, until nothing is left that can be done."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from libcst import ParserSyntaxError
+
+from xla_lint import failures
+from xla_lint.cli.locate import located
+from xla_lint.cli.one import permitted_in
+from xla_lint.cli.results import Problem
+from xla_lint.fixes.edits import plan
+from xla_lint.program.project.overlay import overlaid
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import SourceError, absolute, decode, decoded, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from xla_lint.cli.config import Choice
+    from xla_lint.cli.results import Located
+    from xla_lint.fixes.changes import Fix, Repair
+
+MOST_ROUNDS = 10
+"""How often a file is checked and changed. What meets another fix waits for the next round."""
+
+
+@dataclass(slots=True)
+class Repaired:
+    """One file, and what became of it."""
+
+    path: str
+    old: bytes
+    new: bytes
+    made: list[tuple[Located, Fix]] = field(default_factory=list)
+    """The findings that were repaired, where each stood when it was."""
+    unsafe: int = 0
+    """How many findings are left that have an unsafe fix."""
+    problem: Problem | None = None
+    """Why no more could be done."""
+
+
+Offer = tuple["Located", "Repair"]
+
+
+def repaired(choices: Mapping[str, Choice], *, unsafe: bool) -> list[Repaired]:
+    """What files become by the fixes of those of their findings that are chosen, `unsafe` ones if they are wanted."""
+    files = list(map(_opened, choices))
+    waiting = [file for file in files if file.problem is None]
+    for _ in range(MOST_ROUNDS):
+        Project.forget()
+        versions = {absolute(file.path): file.new for file in files if file.new != file.old}
+        with overlaid(versions):
+            waiting = [file for file in waiting if _repair(file, choices[file.path], unsafe=unsafe)]
+        if not waiting:
+            break
+    Project.forget()
+    return files
+
+
+def _opened(path: str) -> Repaired:
+    try:
+        source = read(path)
+    except SourceError as error:
+        return Repaired(path, b"", b"", problem=Problem(path, str(error)))
+    return Repaired(path, source, source)
+
+
+def _repair(file: Repaired, choice: Choice, *, unsafe: bool) -> bool:
+    """Make what can be made at once; whether anything was."""
+    try:
+        offered = list(_offered(file, choice))
+        wanted = [(finding, repair) for finding, repair in offered if repair.fix.safe or unsafe]
+        file.unsafe = len(offered) - len(wanted)
+        return bool(wanted) and _change(file, wanted)
+    except SourceError as error:
+        file.problem = Problem(file.path, str(error), error.line)
+    return False
+
+
+def _offered(file: Repaired, choice: Choice) -> Iterator[Offer]:
+    """The findings that are chosen and can be repaired."""
+    project, text = Project.around(file.path), decode(file.new)
+    module = project.parsed(file.path, file.new)
+    checked = failures.check(module, project, choice.settings)
+    for finding, wanted in permitted_in(checked.findings, module, text):
+        place = located(finding, file.path, text.split("\n"), asked_for=wanted)
+        if finding.repair is not None and choice.reports(place):
+            yield place, finding.repair
+
+
+def _change(file: Repaired, wanted: Sequence[Offer]) -> bool:
+    text, encoding = decoded(file.new)
+    try:
+        planned = plan([repair for _, repair in wanted], text)
+        if planned.text == text:
+            return False
+        _parse(planned.text)
+    except (ParserSyntaxError, SyntaxError) as error:
+        why = str(error.message if isinstance(error, ParserSyntaxError) else error.msg)
+        raise SourceError(f"left alone: what the fixes make of it cannot be parsed: {why}") from error
+    file.made += ((finding, repair.fix) for finding, repair in wanted if repair in planned.made)
+    file.new = planned.text.encode(encoding)
+    return True
+
+
+def _parse(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ast.parse(text)

@@ -1,0 +1,138 @@
+"""The closed set of changes that rules offer beside their findings, as plain data.
+
+A change says where something stands and what is to become of it. Whether the source around it allows that, and how it
+is written there, is found out when the edits are asked for: `edits.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Placed(Protocol):
+    """A node of a syntax tree, with the places that Python's own `ast` gives."""
+
+    lineno: int | None
+    col_offset: int | None
+    end_lineno: int | None
+    end_col_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a node stands, as Python's `ast` counts: lines from 1, columns from 0 in bytes of UTF-8."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @classmethod
+    def of(cls, node: Placed) -> Span:
+        """The span of a node."""
+        line, column = node.lineno or 0, node.col_offset or 0
+        return cls(line, column, node.end_lineno or line, node.end_col_offset or column)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Something importable."""
+
+    module: str
+    attribute: str = ""
+    """What is meant of the module; empty: the module itself."""
+    alias: str | None = None
+    """The name by which people import the module, where they do not spell it out."""
+
+    @property
+    def dotted(self) -> str:
+        """The whole name."""
+        return f"{self.module}.{self.attribute}" if self.attribute else self.module
+
+
+Takes = tuple[tuple[str, str | None], ...]
+"""How a function's arguments are called by another one, in their order; None: the other one has no such argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refer:
+    """A reference becomes one to something else."""
+
+    at: Span
+    to: Name
+    takes: Takes | None = None
+    """What becomes of the arguments where it is called; None: they stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportInstead:
+    """An import brings something else in place of one of its names; so do the references to that name."""
+
+    at: Span
+    """The statement."""
+    old: str
+    """The dotted name that goes."""
+    to: Name
+    takes: Takes | None = None
+    """What becomes of the arguments where it is called; None: they stay as they are."""
+    members: frozenset[str] | None = None
+    """What may be used of a module that goes: all that the other one is known to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Give:
+    """A call gets an argument, in place of the one that it has."""
+
+    name: str
+    value: str | Name
+    position: int | None = None
+    """Where it may stand without its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A call loses an argument, if it has it."""
+
+    name: str
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An argument is called by another name, if it is there; one that has none by its position."""
+
+    name: str
+    to: str
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCall:
+    """A call gets other arguments, and may become one of another function."""
+
+    at: Span
+    arguments: tuple[Give | Drop | Call, ...] = ()
+    function: Name | None = None
+
+
+Change = Refer | ImportInstead | ChangeCall
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A kind of fix that a rule offers."""
+
+    what: str
+    """What it does, as an editor's menu says it: `write drop_last=True`."""
+    safe: bool
+    """Whether it surely changes no result of the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What a fix does about one finding."""
+
+    fix: Fix
+    changes: tuple[Change, ...]
+    """All are made, or none."""

@@ -1,0 +1,112 @@
+"""The edits of a text that make some repairs: what an editor's quick fix and `xla-lint fix` apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xla_lint.fixes.calls import change_call
+from xla_lint.fixes.changes import ChangeCall, ImportInstead, Refer
+from xla_lint.fixes.document import Document
+from xla_lint.fixes.drafts import Draft
+from xla_lint.fixes.import_edits import import_edits
+from xla_lint.fixes.imports import Imports
+from xla_lint.fixes.names import import_instead, refer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from xla_lint.fixes.changes import Change, Repair
+    from xla_lint.fixes.drafts import Replacement
+
+DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] = {
+    Refer: refer,
+    ImportInstead: import_instead,
+    ChangeCall: change_call,
+}
+"""What drafts each kind of change; None where the source around it does not allow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A stretch of a text, and what takes its place. Lines and columns count from 1, columns in characters."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    """The first column after the stretch."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which of some repairs can be made together, and how."""
+
+    made: list[Repair]
+    edits: list[Edit]
+    """In the order of the text; none of them meets another one."""
+    text: str
+    """The text with the edits made."""
+
+
+def edits(repairs: Iterable[Repair], text: str) -> list[Edit]:
+    """The edits that make repairs; none for those that the text does not allow or that meet earlier ones.
+
+    Raises:
+        libcst.ParserSyntaxError: the text is no Python that LibCST knows.
+    """
+    return plan(repairs, text).edits
+
+
+def plan(repairs: Iterable[Repair], text: str) -> Plan:
+    """What becomes of a text by repairs.
+
+    Raises:
+        libcst.ParserSyntaxError: the text is no Python that LibCST knows.
+    """
+    document = Document(text)
+    imports = Imports(document)
+    made: list[Repair] = []
+    drafts: list[Draft] = []
+    for repair in repairs:
+        draft = _draft(document, imports, repair)
+        if draft is None:
+            continue
+        if draft not in drafts:
+            if any(_meet(draft, other) for other in drafts):
+                continue
+            drafts.append(draft)
+        made.append(repair)
+    replacements = [replacement for draft in drafts for replacement in draft.replacements]
+    replacements += import_edits(document, imports, drafts)
+    replacements.sort(key=lambda replacement: (replacement.start, replacement.end))
+    return Plan(made, [_edit(document, replacement) for replacement in replacements], _applied(text, replacements))
+
+
+def _draft(document: Document, imports: Imports, repair: Repair) -> Draft | None:
+    """What all changes of a repair do; None where one of them is not possible."""
+    whole = Draft()
+    for change in repair.changes:
+        draft = DRAFTERS[type(change)](document, imports, change)
+        if draft is None or _meet(draft, whole):
+            return None
+        whole.add(draft)
+    return whole
+
+
+def _meet(draft: Draft, other: Draft) -> bool:
+    return any(mine.meets(yours) for mine in draft.replacements for yours in other.replacements)
+
+
+def _edit(document: Document, replacement: Replacement) -> Edit:
+    return Edit(*document.position(replacement.start), *document.position(replacement.end), replacement.text)
+
+
+def _applied(text: str, replacements: Sequence[Replacement]) -> str:
+    parts: list[str] = []
+    position = 0
+    for replacement in replacements:
+        parts += (text[position : replacement.start], replacement.text)
+        position = replacement.end
+    return "".join([*parts, text[position:]])
