@@ -71,7 +71,7 @@ def pair(around: tuple[Work, ...], inside: tuple[Work, ...], over: Value | None 
 
 def test_a_loop_is_nothing_before_the_program_has_run() -> None:
     early = loop(None, BACKWARD)
-    for ask in ("kind", "is_step", "trains", "changes_graphs"):
+    for ask in ("kind", "is_step", "trains", "is_trial", "changes_graphs"):
         with pytest.raises(AssertionError, match="has run"):
             getattr(early, ask)
 
@@ -151,6 +151,23 @@ def test_a_loop_around_loops_that_cut_their_own_graphs_is_no_step(around: tuple[
 
 def test_a_loop_that_runs_a_model_to_a_barrier_is_a_step_beside_one_that_cuts_its_own_graphs() -> None:
     assert pair((MODEL, barrier), (MODEL, barrier)) == [Kind.STEP, Kind.STEP]
+
+
+def test_a_loop_of_many_turns_around_evaluations_alone_is_a_trial_and_makes_graphs_of_its_own() -> None:
+    for over, inside, trial in (
+        (MANY, (MODEL, barrier), True),
+        (FEW, (MODEL, barrier), False),
+        (MANY, (BACKWARD, barrier), False),
+    ):
+        outer = loop(None, COMPUTE, over=over)
+        barrier(inner := loop(outer, *inside[:1]))
+        assert kinds(outer, inner) == [Kind.EPOCH, Kind.STEP]
+        assert (outer.is_trial, outer.changes_graphs) == (trial, trial)
+    outer = loop(None, COMPUTE, over=MANY)
+    between = loop(outer)
+    barrier(loop(between, UPDATE))
+    assert kinds(outer) == [Kind.EPOCH]
+    assert not outer.is_trial
 
 
 def test_loops_around_several_levels_of_steps_are_none() -> None:

@@ -65,6 +65,8 @@ class Decision:
     kind: Kind
     trains: bool
     """Its body itself performs a training step, or part of one, in a loop that is unrolled or not."""
+    trial: bool = False
+    """Each turn changes something and evaluates it: the loops inside hold the steps, and none of them trains."""
 
 
 @dataclass(slots=True, eq=False)
@@ -301,9 +303,19 @@ class Loop:
         return self.kind is Kind.STEP
 
     @property
+    def is_trial(self) -> bool:
+        """True for a loop of many turns around step loops that only evaluate: what each turn tries out.
+
+        Raises:
+            AssertionError: the program is still running.
+        """
+        assert self.decision is not None, "what a loop is shows only when the program has run"
+        return self.decision.trial
+
+    @property
     def changes_graphs(self) -> bool:
         """True where each iteration is a graph of its own, so that what changes between them is compiled anew."""
-        if self.form is not Form.LOOP or (self.is_step and self.is_cut):
+        if self.form is not Form.LOOP or ((self.is_step or self.is_trial) and self.is_cut):
             return True
         return self.feeds is not None and self.feeds.changes_graphs
 

@@ -53,7 +53,8 @@ def decide(outermost: Iterable[Loop]) -> None:
         weigh(loop, evidence)
     for loop in loops:
         evidence[loop].in_step = is_in_step(loop, evidence)
-        loop.decision = Decision(kind_of(loop, evidence), evidence[loop].trains)
+        kind = kind_of(loop, evidence)
+        loop.decision = Decision(kind, evidence[loop].trains, kind is Kind.EPOCH and is_trial(loop, evidence))
 
 
 def kind_of(loop: Loop, evidence: dict[Loop, Evidence]) -> Kind:
@@ -74,6 +75,11 @@ def kind_of(loop: Loop, evidence: dict[Loop, Evidence]) -> Kind:
     if not loop.model:
         return Kind.OTHER
     return Kind.STEP if loop.anchored and not shown.in_step and not loop.over_models else Kind.UNROLLED
+
+
+def is_trial(loop: Loop, evidence: dict[Loop, Evidence]) -> bool:
+    """Whether each of many turns around the steps tries something out: nothing inside trains, as an epoch would."""
+    return not loop.short and not any(evidence[inner].trains for inner in loop.inside())
 
 
 def is_unrolled(loop: Loop, evidence: dict[Loop, Evidence]) -> bool:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Changing
 from xla_lint.rules.base import Counter, Rule, Severity
-from xla_lint.rules.shapes.changing import compiles_again
-from xla_lint.rules.wording import confidence, where
+from xla_lint.rules.shapes.changing import compiling_loop, sure, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,20 +41,21 @@ class ChangingConstant(Rule):
 
     ## When it is fine
     A number that takes a few values costs one compilation for each, once. A loop inside one step, unrolled the same
-    way every time, is one graph and is not reported.
+    way every time, is one graph and is not reported. In a loop around step loops a number counts where none of these
+    trains: each turn tries something out and evaluates it. An epoch's own number costs one compilation an epoch.
     """
 
     symbol = "xla-changing-constant"
     number = "9726"
     severity = Severity.WARNING
     message = (
-        "the Python number given to '%(spelled)s' changes every step and is built into the graph%(where)s: each new"
-        " value compiles the step again; hold it in a device tensor (for an index: index_select, index_copy)"
+        "the Python number given to '%(spelled)s' changes every %(turns)s and is built into the graph%(where)s: each"
+        " new value compiles %(again)s again; hold it in a device tensor (for an index: index_select, index_copy)"
     )
     subscribes = (Changing,)
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report constants that change between graphs."""
-        if isinstance(event, Changing) and not event.shape and compiles_again(event):
-            yield self.finding(event.node, confidence(event.context), spelled=event.spelled, where=where(event.context))
+        if isinstance(event, Changing) and not event.shape and (loop := compiling_loop(event)) is not None:
+            yield self.finding(event.node, sure(event, loop), **wording(event, loop))
