@@ -89,6 +89,9 @@ class TestReports:
             "severity": "warning",
             "confidence": "HIGH",
             "cell": None,
+            "page": "xla-lint explain xla-value-read",
+            "evidence": [],
+            "fixes": [],
         }
         del document["findings"]
         assert document == {

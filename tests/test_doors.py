@@ -7,27 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.doors import HELPER, SCRIPT
 from xla_lint.cli.main import main
 
 Captured = pytest.CaptureFixture[str]
-HELPER = "def note(total, value):\n    return total + value.item()\n"
-SCRIPT = """\
-import torch
-import torch_xla
-from helper import note
-
-device = torch_xla.device()
-model = torch.nn.Linear(4, 1).to(device)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-total = 0.0
-for _ in range(10):
-    loss = model(torch.randn(2, 4, device=device)).mean()
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-    total = note(total, loss)
-    torch_xla.sync()
-"""
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from xla_lint.program.syntax.ignore_comments import ignore_comments
 from xla_lint.program.syntax.spelling import line_of
 from xla_lint.rules import all_rules, listeners, symbol_of
 from xla_lint.rules.base import Confidence, Finding, Severity
+from xla_lint.rules.evidence import chain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -194,7 +195,8 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
                 continue
             try:
                 for finding in rules[kind].check(event):
-                    found[program.module if program.alone else finding.node.root()].append(finding)
+                    told = replace(finding, evidence=chain(event, program))
+                    found[program.module if program.alone else finding.node.root()].append(told)
             except Exception as error:  # noqa: BLE001 - told to the user
                 errors.append(InternalError(error, event.node))
     return Verdict(dict(found), errors)

@@ -27,7 +27,7 @@ import astroid
 import pylint
 
 from xla_lint import __version__
-from xla_lint.cli.results import Basis, Extent, Located, Outcome, Problem
+from xla_lint.cli.results import Basis, Edit, Extent, Fix, Located, Outcome, Problem, Reason
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
 from xla_lint.program.project.source import absolute, module_name
 
@@ -197,12 +197,20 @@ def _packed(outcome: Outcome) -> dict[str, Any]:
 
 
 def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
-    findings = [
-        Located(**{**finding, "path": path, "place": Extent(**finding["place"])}) for finding in packed["findings"]
-    ]
+    findings = [_finding(path, finding) for finding in packed["findings"]]
     limits = [Problem(**{**limit, "path": path}) for limit in packed["limits"]]
     kept = {name: packed[name] for name in ("outside", "only", "trains")}
     return Outcome(path, findings, limits=limits, **kept)
+
+
+def _finding(path: str, packed: dict[str, Any]) -> Located:
+    reasons = (Reason(**{**reason, "place": Extent(**reason["place"])}) for reason in packed["evidence"])
+    fixes = (
+        Fix(fix["title"], fix["safe"], tuple(Edit(Extent(**edit["place"]), edit["text"]) for edit in fix["edits"]))
+        for fix in packed["fixes"]
+    )
+    rebuilt = {"path": path, "place": Extent(**packed["place"]), "evidence": tuple(reasons), "fixes": tuple(fixes)}
+    return Located(**{**packed, **rebuilt})
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -21,7 +21,7 @@ from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.cli.results import Located
+    from xla_lint.cli.results import Located, Reason
 
 SUFFIX = ".ipynb"
 FORMAT = 4
@@ -66,6 +66,15 @@ class Cell:
     indent: int = 0
     """The characters that were taken from the start of each of its lines."""
 
+    def holds(self, place: Extent) -> Extent:
+        """A place of the module as the cell counts it."""
+        return Extent(
+            place.line - self.first + 1,
+            place.column + self.indent,
+            place.end_line - self.first + 1,
+            place.end_column + self.indent,
+        )
+
 
 @dataclass(slots=True)
 class Notebook:
@@ -84,20 +93,31 @@ class Notebook:
         return next(cell for cell in reversed(self.cells) if cell.first <= line)
 
     def in_cell(self, finding: Located) -> Located:
-        """A finding of the module, with the place in its cell; the message names cells as well."""
-        cell, place = self.cell_at(finding.place.line), finding.place
+        """A finding of the module, with the places in their cells; the messages name cells as well."""
+        cell = self.cell_at(finding.place.line)
         return replace(
             finding,
             cell=cell.number,
-            place=Extent(
-                place.line - cell.first + 1,
-                place.column + cell.indent,
-                place.end_line - cell.first + 1,
-                place.end_column + cell.indent,
-            ),
+            place=cell.holds(finding.place),
             source=" " * cell.indent + finding.source,
-            message=LINE.sub(lambda match: self._named(int(match[1])), finding.message),
+            message=self._in_words_of_cells(finding.message),
+            evidence=tuple(map(self._reason, finding.evidence)),
         )
+
+    def _reason(self, reason: Reason) -> Reason:
+        if reason.path is not None:
+            return reason
+        cell = self.cell_at(reason.place.line)
+        return replace(
+            reason,
+            cell=cell.number,
+            place=cell.holds(reason.place),
+            source=" " * cell.indent + reason.source,
+            message=self._in_words_of_cells(reason.message),
+        )
+
+    def _in_words_of_cells(self, message: str) -> str:
+        return LINE.sub(lambda match: self._named(int(match[1])), message)
 
     def told_in_cell(self, problem: Problem) -> Problem:
         """A problem of the module, with the place in its cell."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xla_lint import __version__
 
 SCOPES = ("auto", "all")
-FORMATS = ("text", "json", "github")
+FORMATS = ("text", "concise", "grouped", "statistics", "json", "github", "gitlab", "junit", "sarif")
 WHICH = "rules by symbol, family or severity, or a level of confidence; several with commas"
 if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction[argparse.ArgumentParser]

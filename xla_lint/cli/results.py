@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +29,39 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """A link of the evidence for a finding, where it stands."""
+
+    path: str | None
+    """The absolute path of its file, None where that is the file of the finding."""
+    place: Extent
+    message: str
+    source: str
+    """The line on which it begins."""
+    cell: int | None = None
+    """As for a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A stretch of the finding's file, and what to write there."""
+
+    place: Extent
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that ends a finding."""
+
+    title: str
+    safe: bool
+    """Whether the program computes the same afterwards."""
+    edits: tuple[Edit, ...]
+    """From the first line on, none of them overlapping."""
+
+
+@dataclass(frozen=True, slots=True)
 class Located:
     """A finding, where it stands."""
 
@@ -45,6 +79,11 @@ class Located:
     """The cell of the notebook in which it stands, from 1, text cells counted too; the lines are those of the cell."""
     asked_for: bool = False
     """Whether a comment in the code switches its rule on there, whatever rules are chosen."""
+    page: str = ""
+    """Where its rule is explained."""
+    evidence: tuple[Reason, ...] = ()
+    """Why it holds, in the order in which the program comes by."""
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +97,13 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{spot(self.path, self.cell, self.line)}: {self.message}"
+
+
+def shown(path: str | None, beside: str) -> str:
+    """A path as the user is told it, who wrote the one of the finding beside which it is told; None: that one."""
+    if path is None:
+        return beside
+    return path if os.path.isabs(beside) else os.path.relpath(path)  # noqa: PTH117
 
 
 def spot(path: str, cell: int | None, *numbers: int | None) -> str:

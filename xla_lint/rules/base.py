@@ -60,6 +60,16 @@ class Counter(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the evidence for a finding: what is known of a place."""
+
+    node: nodes.NodeNG
+    says: str
+    line: int = 0
+    """The line, where the node is the module that holds it; 0: that of the node."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One message at one node."""
 
@@ -74,6 +84,8 @@ class Finding:
     """What a fix of the rule does about it."""
     via: str = ""
     """The XLA program that the module is part of, where its own imports do not tell; with a leading space."""
+    evidence: tuple[Link, ...] = ()
+    """Why it holds."""
 
     @property
     def message(self) -> str:

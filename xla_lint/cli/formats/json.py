@@ -15,8 +15,10 @@ paths of files with training code to which most rules were not applied.
 
 A finding has `path`, `line`, `column`, `end_line`, `end_column` (all from 1, columns in characters, the end column is
 the first after), `code`, `symbol`, `severity` (error, warning, refactor, advice), `confidence` (HIGH, CONTROL_FLOW,
-INFERENCE), `message` and `cell`: null, or in a notebook the number of the cell that the lines are counted in, from 1,
-text cells counted too.
+INFERENCE), `message`, `page`, which says where the rule is explained, and `cell`: null, or in a notebook the number of
+the cell that the lines are counted in, from 1, text cells counted too. Its `evidence` is a list of places with what is
+known of them, each with `path`, `message`, `cell` and the lines and columns; `fixes` is a list of changes that end it,
+each with `title`, `safe`, and `edits` of the finding's file: lines, columns and the new `text`.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any, TextIO
 
+from xla_lint.cli.results import shown
+
 if TYPE_CHECKING:
-    from xla_lint.cli.results import Located, Results
+    from xla_lint.cli.results import Located, Reason, Results
 
 VERSION = 1
 KINDS = ("Accelerate", "SageMaker")
@@ -59,4 +63,23 @@ def _finding(finding: Located) -> dict[str, Any]:
         "confidence": finding.confidence,
         "message": finding.message,
         "cell": finding.cell,
+        "page": finding.page,
+        "evidence": [_reason(finding, reason) for reason in finding.evidence],
+        "fixes": [
+            {
+                "title": fix.title,
+                "safe": fix.safe,
+                "edits": [{**dataclasses.asdict(edit.place), "text": edit.text} for edit in fix.edits],
+            }
+            for fix in finding.fixes
+        ],
+    }
+
+
+def _reason(finding: Located, reason: Reason) -> dict[str, Any]:
+    return {
+        "path": shown(reason.path, finding.path),
+        **dataclasses.asdict(reason.place),
+        "message": reason.message,
+        "cell": reason.cell,
     }
