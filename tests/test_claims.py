@@ -415,3 +415,28 @@ def test_a_compiled_model_in_a_training_step_is_called_by_its_name() -> None:
             torch_xla.sync()
     """)
     assert text.startswith("the compiled model runs where it is called,")
+
+
+@pytest.mark.parametrize(
+    ("made", "evened"),
+    [
+        ("Accelerator()", True),
+        ("Accelerator(even_batches=False)", False),
+        ("Accelerator(dataloader_config=DataLoaderConfiguration(even_batches=False))", False),
+        ("Accelerator(dataloader_config=DataLoaderConfiguration(split_batches=True))", True),
+    ],
+)
+def test_accelerate_fills_the_last_batch_up_on_several_replicas(made: str, evened: bool) -> None:
+    _, found = findings(f"""
+        from accelerate import Accelerator
+        from accelerate.utils import DataLoaderConfiguration, is_torch_xla_available
+        accelerator = {made}
+        net, sgd, loader = accelerator.prepare(model, optimizer, DataLoader(rows, batch_size=4))
+        for x in loader:
+            sgd.zero_grad()
+            accelerator.backward(net(x).mean())
+            sgd.step()
+    """)
+    (text,) = (finding.message for finding in found if finding.rule.symbol == "xla-ragged-batch")
+    assert ("on one replica: for several, Accelerate fills the last batch up" in text) is evened
+    assert "smaller than the others" in text

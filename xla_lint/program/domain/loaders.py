@@ -51,6 +51,8 @@ class Loader(Value):
     """The loops around its construction."""
     prepared: bool = False
     """True for what `Accelerator.prepare` returned."""
+    evened: bool = False
+    """True where the last batch is filled up on several replicas, and only on one of them may be smaller."""
     inner: Loader | None = None
     fed: bool = False
     """True where a device loader wraps it: it feeds the device, whether the loop is in sight or not."""

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 ACCELERATOR = "accelerate.Accelerator"
 XLA = Name("accelerate.DistributedType.XLA")
 """How Accelerate runs on XLA; `TPU` was its name before 0.28."""
+CONFIGURATIONS = ("accelerate.DataLoaderConfiguration", "accelerate.utils.DataLoaderConfiguration")
+EVEN = "even_batches"
 OPTIMIZERS = "*optimizers"
 """The attribute of an `Accelerator` that holds the optimizers that it prepared."""
 
@@ -66,9 +68,23 @@ def accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             "local_process_index": RANK,
             "num_processes": NUMBER,
             "gradient_accumulation_steps": NUMBER,
+            EVEN: even_batches(arguments),
         },
         node=arguments.node,
     )
+
+
+@function(*CONFIGURATIONS)
+def configuration(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """How loaders are prepared."""
+    return Instance(None, CONFIGURATIONS[0], dict(arguments.keywords), node=arguments.node)
+
+
+def even_batches(arguments: Arguments) -> Value:
+    """Whether an `Accelerator` fills up last batches, by an argument of its own before 0.30 or by a configuration."""
+    holder = arguments.keywords.get("dataloader_config")
+    held = holder.attributes if isinstance(holder, Instance) else arguments.keywords
+    return held.get("even_batches", UNKNOWN)
 
 
 @attributes("accelerate.PartialState", "accelerate.AcceleratorState", "accelerate.state.")
@@ -168,6 +184,8 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
             return value
         loader = wrap(value, arguments.node)
         loader.prepared, loader.made = True, value.made
+        if not is_false(owner.attributes.get(EVEN, UNKNOWN)):
+            machine.heap.assign(value.host, "evened", True)
         return loader
     if isinstance(value, Instance) and value.model:
         machine.heap.assign(value, "prepared", True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 DROP = "pass drop_last=True, or pad the last batch"
 PAD = "pad it to the size of the others, and mask the padding out of the metrics: drop_last=True would lose rows"
+EVENED = ", on one replica: for several, Accelerate fills the last batch up"
 WHY_NOT = {False: "drop_last is not set", True: "drop_last is False"}
 
 
@@ -41,7 +42,9 @@ class RaggedBatch(Rule):
 
     ## When it is fine
     The number of rows divides by the batch size, the sampler is endless, or the dataset makes its own batches
-    (`batch_size=None`). Where the source shows that, nothing is reported.
+    (`batch_size=None`). Where the source shows that, nothing is reported. `Accelerator.prepare` fills the last batch
+    up when there are several replicas, unless `even_batches=False` (accelerate 1.15, `BatchSamplerShard`): the
+    finding then holds for runs on a single one.
     """
 
     symbol = "xla-ragged-batch"
@@ -69,7 +72,8 @@ class RaggedBatch(Rule):
             Confidence.of(known),
             feeds=f"the step loop of line {line(step.node, event.node)}" if step else "the device",
             may="is" if known else "may be",
-            why=f"{rows} rows in batches of {batch}" if known else WHY_NOT[given(loader.drop_last)],
+            why=(f"{rows} rows in batches of {batch}" if known else WHY_NOT[given(loader.drop_last)])
+            + (EVENED if loader.evened else ""),
             instead=DROP if step is None or step.trains or drawn_anew(loader) else PAD,
         )
 
