@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from xla_lint.runtime.logs import DebugLog
 from xla_lint.runtime.places import Frame, own
 from xla_lint.runtime.recompiles import compare
 from xla_lint.runtime.records import COMPILE, EXECUTION, Record, RecordParser
+from xla_lint.runtime.sources import line_of
+from xla_lint.runtime.strays import Strays
 
 
 def block(kind: str, cause: str, *frames: str) -> str:
@@ -194,3 +197,34 @@ def test_dumps_are_taken_in_order_and_deleted(tmp_path: Path) -> None:
     assert second is not None
     assert (first.inputs, second.inputs) == (("f32[8,4]",), ("f32[9,4]",))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_processes_that_loaded_torch_xla_unseen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xla_lint.runtime.strays.PROCESSES", tmp_path / "proc")
+    loaded = "7f00-7f01 r-xp 0 08:01 1 /env/site-packages/_XLAC.cpython-311-x86_64-linux-gnu.so\n"
+    processes = {
+        10: (1, "python launcher.py", ""),
+        11: (10, "python -I train.py", loaded),
+        12: (10, "python train.py", loaded),
+        13: (12, "python train.py", loaded),
+        14: (13, "bash (a script)", ""),
+        15: (14, "python -E eval.py", loaded),
+        20: (1, "python elsewhere.py", loaded),
+    }
+    for pid, (parent, command, maps) in processes.items():
+        folder = tmp_path / "proc" / str(pid)
+        folder.mkdir(parents=True)
+        (folder / "stat").write_text(f"{pid} (py (x) 1) S {parent} 1 1")
+        (folder / "cmdline").write_text("\0".join([*command.split(), ""]))
+        (folder / "maps").write_text(maps)
+    (tmp_path / "run" / "12").mkdir(parents=True)
+    strays = Strays(10, tmp_path / "run")
+    strays.look()
+    assert strays.found == {11: "python -I train.py", 15: "python -E eval.py"}
+
+
+def test_the_text_of_a_file_in_a_zip_file(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
+        archive.writestr("pkg/train.py", "x = 1\n  y = 2\n")
+    assert line_of(str(tmp_path / "app.pyz" / "pkg" / "train.py"), 2) == "y = 2"
+    assert line_of(str(tmp_path / "app.pyz" / "pkg" / "other.py"), 1) == ""

@@ -12,7 +12,7 @@ import pytest
 
 from xla_lint.cli.main import main
 from xla_lint.runtime import report, table
-from xla_lint.runtime.collect import Line, Process, Recompile
+from xla_lint.runtime.collect import Line, Process, Recompile, Recording
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.exchange import BarriersAt, ReadsAt, State, read, write
 from xla_lint.runtime.findings import Linted
@@ -75,7 +75,7 @@ def process(script: str) -> Process:
 
 @pytest.fixture
 def summary(process: Process) -> Summary:
-    return summarise([process], Linted(), command="python train.py", ended="ended well", warmup=3)
+    return summarise(Recording([process]), Linted(), command="python train.py", ended="ended well", warmup=3)
 
 
 def test_rows_add_up_to_the_totals(summary: Summary) -> None:
@@ -99,6 +99,13 @@ def test_limits(summary: Summary) -> None:
         "process 41 executed 2.33 graphs a step after 3 steps, 2 allowed",
         "operations ran on the CPU: aten::median",
     ]
+
+
+def test_a_limit_does_not_hold_of_what_was_not_recorded() -> None:
+    summary = summarise(Recording(unseen={7: "python -I"}), Linted(), command="", ended="ended well", warmup=3)
+    assert summary.problems == ["process 7 loaded torch_xla and is not recorded: python -I"]
+    assert list(Limits(0).broken(summary)) == ["nothing was recorded, so that no limit can be said to hold"]
+    assert list(Limits().broken(summary)) == []
 
 
 class Page(HTMLParser):
@@ -158,7 +165,7 @@ def test_a_state_survives_its_file(process: Process, tmp_path: Path) -> None:
 def test_a_killed_process_is_said_to_be_partial(process: Process) -> None:
     assert process.state is not None
     process.state.ended = False
-    summary = summarise([process], Linted(), command="", ended="was ended by SIGKILL", warmup=3)
+    summary = summarise(Recording([process]), Linted(), command="", ended="was ended by SIGKILL", warmup=3)
     assert "process 41 ended without warning" in summary.notes[0]
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def run(options: Namespace) -> int:
-    """Run what the options name, report it, and return its exit status, or 3 where only a limit was broken.
+    """Run what the options name, report it, and return its exit status, or 3 where that alone is well.
+
+    3 means that a limit was broken, or that what happened could not be recorded.
 
     Raises:
         UsageError: nothing to run is named, or a report cannot be written.
@@ -35,7 +37,7 @@ def run(options: Namespace) -> int:
     broken = list(limits.broken(outcome.summary))
     table.write(outcome.summary, broken, sys.stderr)
     _write_reports(options, outcome.summary, broken)
-    return end_like(outcome.status) if outcome.status else BROKEN * bool(broken)
+    return end_like(outcome.status) if outcome.status else BROKEN * bool(broken or outcome.summary.problems)
 
 
 def _need_reports() -> None:

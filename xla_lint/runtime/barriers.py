@@ -40,6 +40,7 @@ class Barrier(NamedTuple):
 
 
 _listeners: list[Callable[[Barrier], None]] = []
+_starters: list[Callable[[], None]] = []
 _lock = threading.Lock()
 
 
@@ -74,6 +75,11 @@ def listen(listener: Callable[[Barrier], None]) -> None:
                 setattr(owner, name, wrapper(getattr(owner, name)))
 
 
+def before_each(starter: Callable[[], None]) -> None:
+    """Call `starter` before every barrier, as long as somebody listens to them; it must not raise."""
+    _starters.append(starter)
+
+
 def ignore(listener: Callable[[Barrier], None]) -> None:
     """Stop calling `listener`; once nobody listens, torch_xla is as it was."""
     with _lock:
@@ -97,6 +103,8 @@ def _beginning(function: Callable[..., Any]) -> Callable[..., Any]:
         result = function(*args, **kwargs)
         if sys._getframe(1).f_code.co_name != BARRIER:
             return result
+        for starter in _starters:
+            starter()
         _, _begun.compiled = graphs()
         _begun.at = time.perf_counter()
         return result

@@ -123,6 +123,18 @@ class Process:
             self.lines[None] = rest
 
 
+@dataclass(slots=True)
+class Recording:
+    """What is known of a run."""
+
+    processes: list[Process] = field(default_factory=list)
+    """Those that used the device, or left a record of it."""
+    idle: int = 0
+    """How many imported torch_xla, could be recorded, and did neither."""
+    unseen: dict[int, str] = field(default_factory=dict)
+    """The processes that loaded torch_xla and could not be recorded: what they are, or what went wrong."""
+
+
 class Collector:
     """Reads the folder of a run again and again; memory is bounded by the number of lines of the program."""
 
@@ -144,13 +156,20 @@ class Collector:
             following.poll()
             self._follow_foreign(following)
 
-    def finish(self) -> list[Process]:
-        """Every process that used the device, or left a record, complete."""
+    def finish(self) -> Recording:
+        """All of it, complete."""
         self.poll()
-        processes = [following.process for following in self._following.values()]
-        for process in processes:
+        recording = Recording()
+        for folder, following in self._following.items():
+            process = following.process
             process.settle()
-        return [process for process in processes if process.state is not None or process.lines]
+            if (failed := folder / exchange.FAILED).is_file():
+                recording.unseen[int(folder.name)] = failed.read_text(encoding="utf-8")
+            elif process.state is not None or process.lines:
+                recording.processes.append(process)
+            else:
+                recording.idle += 1
+        return recording
 
     def _follow_foreign(self, following: _Following) -> None:
         """Read the file that the program chose for its records; several processes may share it."""

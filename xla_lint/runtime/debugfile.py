@@ -22,6 +22,44 @@ ENOUGH_FRAMES = "64"
 """torch_xla keeps 8 by default, and Lightning or logging alone fill those."""
 
 
+class Variables:
+    """The debug variables of this process, whatever it does to its environment before torch_xla reads them."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._keep()
+
+    @property
+    def file(self) -> str:
+        """The file of the records."""
+        return self._values.get(FILE, "")
+
+    @property
+    def level(self) -> str:
+        """The level, as it was set."""
+        return self._values.get(LEVEL) or self._values.get(OLD_LEVEL, "")
+
+    def size(self) -> int:
+        """The bytes that the file holds now."""
+        path = Path(self.file)
+        return path.stat().st_size if path.is_file() else 0
+
+    def ready(self) -> None:
+        """Something may be executed now, for the first time: have torch_xla find the variables.
+
+        Where the program has cleared its environment, that of the C library alone gets them: `os.environ` stays.
+        """
+        cleared = FILE not in os.environ and bool(self.file)
+        if cleared:
+            for name, value in self._values.items():
+                os.putenv(name, value)
+        else:
+            self._keep()
+
+    def _keep(self) -> None:
+        self._values = {name: os.environ[name] for name in (FILE, LEVEL, OLD_LEVEL, FRAMES) if name in os.environ}
+
+
 def asked_for() -> bool:
     """True where the program, or whoever started it, has set the debug variables."""
     return any(os.environ.get(name) for name in (FILE, LEVEL, OLD_LEVEL))

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.places import Frame
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 FOLDER, WARMUP, LINES = "XLA_LINT_RUN_FOLDER", "XLA_LINT_RUN_WARMUP", "XLA_LINT_RUN_LINES"
 """Environment variables that tell a process where to leave its files, how many steps are warm-up, and to note lines."""
-STATE, DEBUG_LOG, GRAPHS = "state.json", "debug.log", "graphs"
+STATE, DEBUG_LOG, GRAPHS, FAILED = "state.json", "debug.log", "graphs", "failed.txt"
+"""What a process leaves in its folder; the last one where it could not be recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a process is asked to record, and where to leave it."""
+
+    run: Path
+    """The folder of the run: each process has one of its own in it."""
+    warmup: int
+    lines: bool
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Request:
+        """The request that an environment holds."""
+        return cls(Path(environment[FOLDER]), int(environment[WARMUP]), bool(environment.get(LINES)))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The request as an environment."""
+        return {FOLDER: str(self.run), WARMUP: str(self.warmup), LINES: "1" if self.lines else ""}
+
+    @property
+    def folder(self) -> Path:
+        """The folder of this process, a forked child's too."""
+        return self.run / str(os.getpid())
 
 
 @dataclass(slots=True)
@@ -73,6 +104,8 @@ class State:
     """The bytes that the file held before this process wrote to it."""
     level: str
     notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Why something is missing here that happened."""
     reads: list[ReadsAt] = field(default_factory=list)
     barriers: list[BarriersAt] = field(default_factory=list)
     timeline: list[Steps] = field(default_factory=list)

@@ -23,8 +23,15 @@ class Limits:
     fallbacks: bool = True
     """False where no operation may run on the CPU instead."""
 
+    @property
+    def any(self) -> bool:
+        """True where there is a limit."""
+        return self.compiles is not None or self.executions_per_step is not None or not self.fallbacks
+
     def broken(self, summary: Summary) -> Iterator[str]:
         """What was broken, one sentence each."""
+        if self.any and not summary.rows:
+            yield "nothing was recorded, so that no limit can be said to hold"
         for part in summary.parts:
             after = f" after {summary.warmup} steps" if summary.warmup else ""
             if self.compiles is not None and part.warm_compiles > self.compiles:

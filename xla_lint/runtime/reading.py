@@ -38,12 +38,16 @@ BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 class Kernels:
     """The wrapped kernels. They stay wrapped until the process ends."""
 
-    def __init__(self, report: Callable[[str, bool, float], None]) -> None:
-        """`report` is called after each transfer: how, whether values were pending, seconds. It must not raise."""
+    def __init__(self, report: Callable[[str, bool, float], None], ready: Callable[[], None]) -> None:
+        """`report` is called after each transfer: how, whether values were pending, seconds; `ready` before it.
+
+        Neither may raise.
+        """
         import torch  # noqa: PLC0415
 
         extension = runtime("torch_xla")._XLAC
         self._report = report
+        self._ready = ready
         self._need = extension._check_tensor_need_materialization
         self._inside = threading.local()
         self._library = torch.library.Library("aten", "IMPL")
@@ -61,6 +65,7 @@ class Kernels:
             if getattr(self._inside, "kernel", False) or (how == "copy" and not _to_host(args, kwargs)):
                 return kernel.call_boxed(keys, *args, **kwargs)
             self._inside.kernel = True
+            self._ready()
             pending = self._pending(list(_tensors(args)))
             began = time.perf_counter()
             try:
@@ -75,6 +80,7 @@ class Kernels:
     def _wrapped_saving(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def read(tensors: Any) -> Any:
+            self._ready()
             pending = self._pending(tensors)
             began = time.perf_counter()
             result = function(tensors)

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime import barriers, counts, debugfile, exchange
@@ -22,7 +21,7 @@ from xla_lint.runtime.reading import Kernels, asked
 from xla_lint.runtime.timeline import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from xla_lint.runtime.barriers import Barrier
     from xla_lint.runtime.places import Frame
@@ -35,38 +34,39 @@ XLA_FLAGS, DUMP = "XLA_FLAGS", "--xla_dump_to"
 IR_DEBUG = ("XLA_IR_DEBUG", "XLA_HLO_DEBUG")
 
 
-def prepare() -> None:
-    """Before torch_xla is imported: choose where the runtime writes its records and its graphs."""
-    folder = _own_folder()
+def prepare(asked: Mapping[str, str]) -> Callable[[], None]:
+    """Before torch_xla is imported: choose where the runtime writes its records and its graphs.
+
+    What is returned begins to record, once torch_xla is imported. `asked` is what `xla-lint run` asks for.
+    """
+    request = exchange.Request.of(asked)
+    folder = request.folder
     folder.mkdir(exist_ok=True)  # not its parents: once the run is over, nobody collects
-    if not os.environ.get(debugfile.FILE) or _inherited(os.environ[debugfile.FILE]):
+    if not os.environ.get(debugfile.FILE) or _inherited(os.environ[debugfile.FILE], request):
         os.environ[debugfile.FILE] = str(folder / exchange.DEBUG_LOG)
     if not any(os.environ.get(name) for name in (debugfile.LEVEL, debugfile.OLD_LEVEL)):
         os.environ[debugfile.LEVEL] = debugfile.EVERYTHING
     os.environ.setdefault(debugfile.FRAMES, debugfile.ENOUGH_FRAMES)
-    flags = [flag for flag in os.environ.get(XLA_FLAGS, "").split() if not _inherited(flag.partition("=")[2])]
+    flags = [flag for flag in os.environ.get(XLA_FLAGS, "").split(" ") if not _inherited(flag, request)]
     if not any(flag.startswith(DUMP) for flag in flags):
         flags.append(f"{DUMP}={folder / exchange.GRAPHS}")
     os.environ[XLA_FLAGS] = " ".join(flags)
+    return functools.partial(_start, request)
 
 
-def start() -> None:
-    """After torch_xla is imported: begin to record."""
-    session = Session()
+def _start(request: exchange.Request) -> None:
+    session = Session(request)
     barriers.listen(session.reached)
-    Kernels(session.read)
+    barriers.before_each(session.ready)
+    Kernels(session.read, session.ready)
     atexit.register(session.end)
     os.register_at_fork(after_in_child=session.forked)
     os._exit = _ending(session, os._exit)
 
 
-def _own_folder() -> Path:
-    return Path(os.environ[exchange.FOLDER], str(os.getpid()))
-
-
-def _inherited(path: str) -> bool:
-    """True for a path that the recording of another process chose."""
-    return path.startswith(os.environ[exchange.FOLDER])
+def _inherited(text: str, request: exchange.Request) -> bool:
+    """True where something names a path that the recording of another process chose."""
+    return str(request.run) in text
 
 
 def _ending(session: Session, leave: Any) -> Any:
@@ -81,15 +81,16 @@ def _ending(session: Session, leave: Any) -> Any:
 class Session:
     """What this process did so far."""
 
-    def __init__(self) -> None:
-        self._warmup = int(os.environ[exchange.WARMUP])
+    def __init__(self, request: exchange.Request) -> None:
+        self._request = request
+        self._warmup = request.warmup
         self._user_traces = any(os.environ.get(name, "0") != "0" for name in IR_DEBUG)
         self._trace(on=True)
-        debug_file = Path(os.environ[debugfile.FILE])
-        self._debug_offset = debug_file.stat().st_size if debug_file.is_file() else 0
+        self._debug = debugfile.Variables()
+        self._debug_offset = self._debug.size()
         self._forked = False
         self._ran = Ran()
-        if os.environ.get(exchange.LINES):
+        if request.lines:
             self._ran.start()
         self._begin_again()
 
@@ -106,14 +107,24 @@ class Session:
         self._reads_before = 0
         self._warm: counts.Counts | None = counts.Counts() if not self._warmup else None
         self._used = False
+        self._executed = False
         self._problem = ""
 
     def forked(self) -> None:
         """A new child begins here. It leaves nothing behind unless it uses the device itself."""
         self._forked = True
         self._begin_again()
-        if _inherited(os.environ.get(debugfile.FILE, "")):
-            os.environ[debugfile.FILE] = str(_own_folder() / exchange.DEBUG_LOG)
+        if _inherited(self._debug.file, self._request):
+            os.environ[debugfile.FILE] = str(self._request.folder / exchange.DEBUG_LOG)
+            self._debug = debugfile.Variables()
+
+    def ready(self) -> None:
+        """Something may be executed now."""
+        if not self._executed:
+            with self._harmless():
+                self._executed = bool(counts.graphs()[0])
+                if not self._executed:
+                    self._debug.ready()
 
     def read(self, kind: str, pending: bool, seconds: float) -> None:
         """The host has read from the device."""
@@ -181,7 +192,7 @@ class Session:
 
     def _leave(self, now: counts.Counts, *, ended: bool) -> None:
         self._flushed = time.perf_counter()
-        notes = [self._problem] if self._problem else []
+        notes = []
         if int(os.environ.get("PJRT_LOCAL_PROCESS_RANK", "0")):
             notes.append("counted, not placed: torch_xla writes records in the first process of a host only")
         exchange.write(
@@ -195,14 +206,15 @@ class Session:
                 self._steps,
                 self._warmup,
                 max(0, now.reads - self._placed_reads),
-                os.environ.get(debugfile.FILE, ""),
+                self._debug.file,
                 self._debug_offset,
-                os.environ.get(debugfile.LEVEL) or os.environ.get(debugfile.OLD_LEVEL, ""),
+                self._debug.level,
                 notes,
+                [self._problem] if self._problem else [],
                 list(self._reads.values()),
                 list(self._barriers.values()),
                 self._timeline.entries,
                 self._ran.lines(),
             ),
-            _own_folder(),
+            self._request.folder,
         )

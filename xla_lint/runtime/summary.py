@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,14 @@ from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.debugfile import EVERYTHING
 from xla_lint.runtime.exchange import Steps
 from xla_lint.runtime.findings import allowed_rules
+from xla_lint.runtime.sources import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xla_lint.runtime.collect import Process, Recompile
+    from xla_lint.runtime.collect import Process, Recompile, Recording
     from xla_lint.runtime.exchange import State
     from xla_lint.runtime.findings import Linted, Verdict
-    from xla_lint.runtime.places import Frame
 
 FORMAT = 1
 """The version of `as_json`; it changes only if a key changes its meaning or goes."""
@@ -106,6 +105,8 @@ class Summary:
     reasons: list[Reason]
     fallbacks: dict[str, int]
     notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Why the record is not complete: whoever has set limits cannot rely on it."""
     ran: dict[str, list[int]] = field(default_factory=dict)
     """The lines that ran, by file; empty where nobody asked for them."""
 
@@ -144,8 +145,9 @@ class Summary:
         return cls(**values)
 
 
-def summarise(processes: Sequence[Process], linted: Linted, *, command: str, ended: str, warmup: int) -> Summary:
+def summarise(recording: Recording, linted: Linted, *, command: str, ended: str, warmup: int) -> Summary:
     """Put the processes of a run together. The linter checks each file that appears."""
+    processes = recording.processes
     parts = [_part(process) for process in processes if process.state is not None]
     fallbacks: Counter[str] = Counter()
     for part in parts:
@@ -157,9 +159,19 @@ def summarise(processes: Sequence[Process], linted: Linted, *, command: str, end
         if line.place is not None:
             linted.spans(line.place.file)
     rows = [_row(line, linted, steps, reasons) for line in lines]
-    notes = [*_notes(processes, parts), *linted.problems]
     ran = _ran(state for process in processes if (state := process.state) is not None)
-    return Summary(command, ended, warmup, parts, rows, reasons, dict(fallbacks.most_common()), notes, ran)
+    return Summary(
+        command,
+        ended,
+        warmup,
+        parts,
+        rows,
+        reasons,
+        dict(fallbacks.most_common()),
+        [*_notes(processes, parts), *linted.problems],
+        list(_problems(recording)),
+        ran,
+    )
 
 
 def _part(process: Process) -> Part:
@@ -229,7 +241,7 @@ def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> R
         place.file if place else "",
         place.line if place else 0,
         place.function if place else "",
-        _source(place) if place else "",
+        line_of(place.file, place.line) if place else "",
         line.compiles,
         line.recompiles,
         line.executions - line.executed_before,
@@ -281,12 +293,18 @@ def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[st
         )
 
 
-def _source(place: Frame) -> str:
-    return linecache.getline(place.file, place.line).strip()
+def _problems(recording: Recording) -> Iterable[str]:
+    if recording.idle and not recording.processes:
+        yield "torch_xla was imported, and nothing was compiled or executed on an XLA device"
+    for pid, what in recording.unseen.items():
+        yield f"process {pid} loaded torch_xla and is not recorded: {what}"
+    for process in recording.processes:
+        if process.state is not None:
+            yield from (f"process {process.state.pid}: {problem}" for problem in process.state.problems)
 
 
 def _notes(processes: Sequence[Process], parts: Sequence[Part]) -> Iterable[str]:
-    if not parts:
+    if not processes:
         yield "no process executed anything on an XLA device"
     for part in parts:
         if not part.complete:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from xla_lint.runtime import debugfile, exchange
 from xla_lint.runtime.collect import Collector
 from xla_lint.runtime.findings import Linted
+from xla_lint.runtime.strays import Strays
 from xla_lint.runtime.summary import summarise
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from xla_lint.runtime.summary import Summary
 
 POLL_SECONDS = 0.2
+LOOK_SECONDS = 1.0
+"""How often to look for processes that are not recorded. To import torch_xla takes longer than that."""
 PATIENCE_SECONDS = 5.0
 """How long a program that is asked to end may take."""
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
@@ -56,20 +59,21 @@ def supervise(
         OSError: the interpreter cannot be started.
     """
     with tempfile.TemporaryDirectory(prefix="xla-lint-run-") as name:
-        folder = Path(name)
-        collector = Collector(folder, echo=_wanted_records())
+        request = exchange.Request(Path(name), warmup, lines)
+        collector = Collector(request.run, echo=_wanted_records())
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL if silent else None)
-        environment = _environment(folder, warmup, lines=lines)
-        child = subprocess.Popen([sys.executable, *arguments], env=environment, **streams)
+        child = subprocess.Popen([sys.executable, *arguments], env=_environment(request), **streams)
+        strays = Strays(child.pid, request.run)
         before = _forward_signals(child)
         try:
-            status = _wait(child, collector, math.inf if limit is None else limit)
+            status = _wait(child, collector, strays, math.inf if limit is None else limit)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-        processes = collector.finish()
+        recording = collector.finish()
+    recording.unseen.update(strays.found)
     command = shlex.join(["python", *arguments])
-    return Outcome(status, summarise(processes, Linted(), command=command, ended=_ended(status), warmup=warmup))
+    return Outcome(status, summarise(recording, Linted(), command=command, ended=_ended(status), warmup=warmup))
 
 
 def end_like(status: int) -> int:
@@ -87,10 +91,13 @@ def end_like(status: int) -> int:
     return 128 - status
 
 
-def _wait(child: subprocess.Popen[bytes], collector: Collector, limit: float) -> int:
-    began = time.monotonic()
+def _wait(child: subprocess.Popen[bytes], collector: Collector, strays: Strays, limit: float) -> int:
+    began = looked = time.monotonic()
     while child.poll() is None:
         collector.poll()
+        if time.monotonic() - looked > LOOK_SECONDS:
+            strays.look()
+            looked = time.monotonic()
         if time.monotonic() - began > limit:
             child.terminate()
         if time.monotonic() - began > limit + PATIENCE_SECONDS:
@@ -100,14 +107,12 @@ def _wait(child: subprocess.Popen[bytes], collector: Collector, limit: float) ->
     return int(child.returncode)
 
 
-def _environment(folder: Path, warmup: int, *, lines: bool) -> dict[str, str]:
+def _environment(request: exchange.Request) -> dict[str, str]:
     path = os.environ.get("PYTHONPATH")
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *([path] if path else [])]),
-        exchange.FOLDER: str(folder),
-        exchange.WARMUP: str(warmup),
-        exchange.LINES: "1" if lines else "",
+        **request.variables,
     }
 
 

@@ -29,6 +29,8 @@ def write(summary: Summary, broken: Sequence[str], stream: TextIO) -> None:
         console.print(_table(summary))
     for sentence in [*reasons(summary), *fallbacks(summary), *rates(summary), *summary.notes]:
         console.print(Text(sentence))
+    for sentence in summary.problems:
+        console.print(Text(f"error: {sentence}", style="bold red"))
     for sentence in broken:
         console.print(Text(f"limit broken: {sentence}", style="bold red"))
 

@@ -1,72 +1,127 @@
 """Found by the processes that `xla-lint run` starts, because its folder is on PYTHONPATH; nothing else imports it.
 
-It waits for the program to import torch_xla, and begins to record then. The module of this name that the process would
-otherwise have found is run as well, and `sys.path` is as it would have been.
+It waits for the program to load torch_xla, however that comes about, and begins to record then. The module of this name
+that the process would otherwise have found is run as well, and `sys.path` is as it would have been.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
-import importlib.machinery
 import importlib.util
 import os
 import sys
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from importlib.machinery import ModuleSpec
     from types import ModuleType
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = str(HERE.parents[2])
 AWAITED = "torch_xla"
+ASKED = {name: value for name, value in os.environ.items() if name.startswith("XLA_LINT_RUN_")}
+"""What `xla-lint run` asks for, whatever the program does to its environment."""
+FOLDER, FAILED = ASKED.get("XLA_LINT_RUN_FOLDER", ""), "failed.txt"
+"""As `xla_lint.runtime.exchange` spells them, which may be what cannot be imported."""
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name != AWAITED:
+    """Finds torch_xla as the other finders do, as often as somebody asks, and has its loader begin the recording."""
+
+    def __init__(self) -> None:
+        self._asking = threading.local()
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name != AWAITED or getattr(self._asking, "others", False):
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._asking.others = True
+        try:
+            spec = _found_by_others(self, name, path, target)
+        finally:
+            self._asking.others = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
+            with _harmless():
+                _observe(spec.loader)
         return spec
 
 
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader) -> None:
-        self._loader = loader
+def _found_by_others(
+    but: _Finder, name: str, path: Sequence[str] | None, target: ModuleType | None
+) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None)
+        spec: ModuleSpec | None = find(name, path, target) if find is not None and finder is not but else None
+        if spec is not None:
+            return spec
+    return None
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
 
-    def exec_module(self, module: ModuleType) -> None:
-        begin: Callable[[], None] | None = None
-        with _harmless(), _importable():
-            from xla_lint.runtime import session  # noqa: PLC0415
+def _observe(loader: Any) -> None:
+    """Have a loader begin the recording around its first execution. It stays the object that the finder chose."""
+    execute: Callable[[ModuleType], None] = loader.exec_module
+    if isinstance(execute, _Execution):
+        return
 
-            session.prepare()
-            begin = session.start
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
+    def undo() -> None:
+        with suppress(AttributeError):
+            del loader.exec_module
+
+    loader.exec_module = _Execution(execute, undo)
+
+
+class _Execution:
+    """Runs torch_xla, and begins to record it the first time."""
+
+    begun = False
+
+    def __init__(self, execute: Callable[[ModuleType], None], undo: Callable[[], None]) -> None:
+        self._execute = execute
+        self._undo = undo
+
+    def __call__(self, module: ModuleType) -> None:
+        self._undo()
+        if _Execution.begun:
+            self._execute(module)
+            return
+        _Execution.begun = True
+        begin = _prepared()
+        try:
+            self._execute(module)
+        except BaseException:
+            _Execution.begun = False
+            raise
         if begin is not None:
             with _harmless():
                 begin()
 
 
+def _prepared() -> Callable[[], None] | None:
+    """Prepare a recording; what is returned begins it once torch_xla is there."""
+    with _harmless(), _importable():
+        from xla_lint.runtime import session  # noqa: PLC0415
+
+        return session.prepare(ASKED)
+    return None
+
+
 @contextmanager
 def _harmless() -> Iterator[None]:
-    """A process that cannot be recorded runs all the same."""
+    """A process that cannot be recorded runs all the same, and whoever collects is told."""
     try:
         yield
     except Exception as error:  # noqa: BLE001
-        sys.stderr.write(f"xla-lint: process {os.getpid()} is not recorded: {type(error).__name__}: {error}\n")
+        why = f"{type(error).__name__}: {error}"
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"xla-lint: process {os.getpid()} is not recorded: {why}\n")
+        with suppress(OSError):
+            folder = Path(FOLDER, str(os.getpid()))
+            folder.mkdir(exist_ok=True)
+            folder.joinpath(FAILED).write_text(why, encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager
@@ -92,5 +147,14 @@ def _chain() -> None:
         sys.modules["sitecustomize"] = own
 
 
-sys.meta_path.insert(0, _Finder())
-_chain()
+if FOLDER:
+    sys.meta_path.insert(0, _Finder())
+    _chain()
+    if AWAITED in sys.modules and not _Execution.begun:  # a .pth file has loaded it
+        _Execution.begun = True
+        _begin = _prepared()
+        if _begin is not None:
+            with _harmless():
+                _begin()
+else:
+    _chain()
