@@ -29,6 +29,7 @@ TENS = {
     "checkpoints": (974,),
     "input": (975,),
     "device": (976, 977),
+    "compile": (977,),
     "accelerate": (978,),
     "habits": (978,),
     "sagemaker": (979,),

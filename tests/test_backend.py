@@ -16,20 +16,26 @@ import pytest
 
 from tests.test_fixtures import expected
 from xla_lint.engine import concerns
+from xla_lint.pages import family
 from xla_lint.program.backend import (
     ASSUMED,
     BACKENDS,
+    backend_named,
     backend_of,
     compiles_for_device,
+    device_types,
     initialises,
-    is_lazy_device,
     names,
     package_of,
     role_of,
     spelled,
 )
-from xla_lint.program.backend.backend import Backend, Charge, Mode, Role
+from xla_lint.program.backend.aim import Aim
+from xla_lint.program.backend.backend import Backend, Charge, Mode, Property, Role
 from xla_lint.program.backend.torch_xla import names as torch_xla
+from xla_lint.program.project.scope import NEWEST
+from xla_lint.program.project.source import parse
+from xla_lint.program.queries import Program
 from xla_lint.rules import all_rules
 from xla_lint.rules.barriers.missing_sync import MissingSync
 from xla_lint.rules.precision.stale_optimizer import StaleOptimizer
@@ -145,9 +151,8 @@ class TestABackend:
         assert spellings == ["xm.mark_step()", "xm.mark_step()", "torch_xla.sync()", "torch_xla.sync()"]
 
     def test_knows_its_devices_and_compilers(self) -> None:
-        assert is_lazy_device("xla")
-        assert is_lazy_device("xla:1")
-        assert not is_lazy_device("cuda:0")
+        assert device_types(ASSUMED) == {"xla"}
+        assert device_types(backend_named("torch_tpu")) == {"tpu", "xla"}
         assert compiles_for_device("openxla")
         assert not compiles_for_device("inductor")
 
@@ -166,12 +171,19 @@ class TestABackend:
         assert ASSUMED.charge is Charge.EXECUTES
 
     def test_concerns_the_rules_that_hold_in_its_mode_and_speak_of_what_it_has(self) -> None:
+        replaces = frozenset({Property.REPLACES_PARAMETERS})
         eager = Backend("gizmo", "gizmo", {Mode.EAGER: Charge.WAITS}, functions={}, written={})
-        lazy = Backend("gizmo", "gizmo", {Mode.LAZY: Charge.EXECUTES}, functions={}, written={})
-        assert [concerns(ValueRead, backend) for backend in (eager, lazy, ASSUMED)] == [True, True, True]
-        assert [concerns(StaleOptimizer, backend) for backend in (eager, lazy, ASSUMED)] == [False, True, True]
-        assert [concerns(MissingSync, backend) for backend in (eager, lazy, ASSUMED)] == [False, False, True]
-        assert all(concerns(rule, ASSUMED) for rule in all_rules())
+        lazy = Backend("gizmo", "gizmo", {Mode.LAZY: Charge.EXECUTES}, functions={}, written={}, properties=replaces)
+        programs = [program_for(backend) for backend in (eager, lazy, ASSUMED)]
+        assert [concerns(ValueRead, program) for program in programs] == [True, True, True]
+        assert [concerns(StaleOptimizer, program) for program in programs] == [False, True, True]
+        assert [concerns(MissingSync, program) for program in programs] == [False, False, True]
+        native = {rule.symbol for rule in all_rules() if family(rule) == "compile"} | {
+            "xla-device-index",
+            "xla-migrate",
+        }
+        silent = {rule.symbol for rule in all_rules() if not concerns(rule, program_for(ASSUMED))}
+        assert silent == native
 
     def test_may_lack_what_another_has(self) -> None:
         bare = Backend("gizmo", "gizmo", {Mode.EAGER: Charge.WAITS}, functions={}, written={})
@@ -180,6 +192,10 @@ class TestABackend:
         assert ASSUMED.has(Role.BARRIER, Role.AUTOCAST)
         with pytest.raises(KeyError):
             bare.write(Role.BARRIER, (2, 9))
+
+
+def program_for(backend: Backend) -> Program:
+    return Program(parse("", Path("empty.py")), NEWEST, aim=Aim(backend), mode=backend.mode)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +246,6 @@ class TestTheBackendInTheGuide:
         ("charges", "words"),
         [
             ("Mode.FUSED: Charge.CUTS", "the fused group of operations ends there every step"),
-            ("Mode.COMPILED: Charge.BREAKS", "the compiled graph is broken there every step"),
             ("Mode.LAZY: Charge.EXECUTES", "every step executes all that was recorded"),
         ],
     )

@@ -204,13 +204,13 @@ class TestWork:
     @pytest.fixture
     def run(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names: list[str] = []
-        before = programs.run_program
+        before = programs.run_programs
 
         def noted(entry: Any, *rest: Any, **options: Any) -> Any:
             names.append(Path(entry.file).name)
             return before(entry, *rest, **options)
 
-        monkeypatch.setattr(programs, "run_program", noted)
+        monkeypatch.setattr(programs, "run_programs", noted)
         return names
 
     @pytest.mark.parametrize("order", [("train.py", "one.py", "two.py"), ("two.py", "train.py", "one.py")])

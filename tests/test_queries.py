@@ -9,7 +9,8 @@ from astroid import nodes
 
 from xla_lint.program.backend import names
 from xla_lint.program.backend.backend import Role
-from xla_lint.program.domain.events import Barrier, Context, Event, LibraryCall
+from xla_lint.program.domain.contexts import Context
+from xla_lint.program.domain.events import Barrier, Event, LibraryCall
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.values import NONE, Instance, Location, Number, Origin, Tensor, Value
 from xla_lint.program.project.scope import NEWEST, Version

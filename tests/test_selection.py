@@ -191,7 +191,10 @@ class TestMistakes:
             ("[tool.xla_lint]\n", ": [tool.xla_lint] is read by nothing; did you mean [tool.xla-lint]?"),
             ("[tool.XLAlint]\n", ": [tool.XLAlint] is read by nothing; did you mean [tool.xla-lint]?"),
             ("[tool.xla-lint]\nselcet = []\n", ": [tool.xla-lint]: unknown key 'selcet'; did you mean select?"),
-            ("[tool.xla-lint]\nfoo = []\n", ": [tool.xla-lint]: unknown key 'foo'; there are scope, target-version, "),
+            (
+                "[tool.xla-lint]\nfoo = []\n",
+                ": [tool.xla-lint]: unknown key 'foo'; there are scope, target, target-version, ",
+            ),
             (
                 "[tool.xla-lint]\nexclude = 'a'\n",
                 "[tool.xla-lint]: 'exclude' must be a list of strings, not a string",

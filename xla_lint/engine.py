@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import backend_named
 from xla_lint.program.domain.comments import IgnoreComment
-from xla_lint.program.domain.events import Context
-from xla_lint.program.interpreter.programs import Judge, analyse
+from xla_lint.program.domain.contexts import Context
+from xla_lint.program.interpreter.programs import Goal, Judge, analyse
 from xla_lint.program.machine.internal_errors import InternalError
+from xla_lint.program.project.backends import may_name_native_device, uses_any_accelerator
 from xla_lint.program.project.membership import Membership
 from xla_lint.program.project.scope import Domain, Scope, Version, target_version
 from xla_lint.program.project.source import decode
@@ -26,7 +28,6 @@ from xla_lint.rules.evidence import chain
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from xla_lint.program.backend.backend import Backend
     from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.project import Project
     from xla_lint.program.syntax.ignore_comments import IgnoreText
@@ -44,6 +45,8 @@ class Settings:
     scope: Scope = Scope.AUTO
     target: Version | None = None
     """The torch_xla release the code must run on; None: the project's own declaration, else the newest."""
+    backend: str | None = None
+    """The name of the backend that the code is for; None: what each program says."""
 
 
 def default_symbols() -> frozenset[str]:
@@ -95,13 +98,15 @@ def examine(
     if not (membership.domains or membership.may_be_xla):
         return Examined([], frozenset(), [], [])
     target = settings.target or target_version(project.root)
+    chosen_backend = backend_named(settings.backend) if settings.backend is not None else None
+    goal = Goal(target, chosen_backend, settings.scope is Scope.ALL)
     chosen = None if symbols is None else frozenset(symbols)
     judge = Judge(lambda program, domains: verdict_on(program, domains, chosen), chosen)
     findings: list[Finding] = []
     errors: list[InternalError] = []
     given_up: list[GivenUp] = []
     domains = membership.own
-    for part in analyse(module, project, target, membership, judge, everything=settings.scope is Scope.ALL):
+    for part in analyse(module, project, goal, membership, judge):
         errors += [*part.run.errors, *part.run.verdict.errors]
         given_up += (place for place in part.run.given_up if place.node.root() is part.module)
         found = membership.own | part.through
@@ -158,7 +163,10 @@ def membership_of(module: nodes.Module, project: Project, settings: Settings) ->
     """What a module takes part in: by its own statements as they stand in the tree, the rest as its project knows."""
     path = project.file_of(module)
     known = project.membership(path) if path is not None else Membership()
-    return replace(known, own=stated_by(module, settings.scope))
+    own = stated_by(module, settings.scope)
+    if settings.backend is not None and uses_any_accelerator(module):
+        own |= {Domain.XLA}
+    return replace(known, own=own, may_be_xla=known.may_be_xla or may_name_native_device(module))
 
 
 def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
@@ -166,9 +174,9 @@ def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
     return Domain.XLA in domains or rule.domain in domains
 
 
-def concerns(rule: type[Rule], backend: Backend) -> bool:
-    """Whether a rule is for the programs of a backend: it holds in their mode, and speaks of what there is."""
-    return backend.mode in rule.modes and backend.has(*rule.needs)
+def concerns(rule: type[Rule], program: Program) -> bool:
+    """Whether a rule is for a program: it holds in a mode of it, and speaks of what the backend has."""
+    return not program.modes.isdisjoint(rule.modes) and program.backend.has(*rule.needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +193,14 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
     rules = {
         kind: kind(program)
         for kind in all_rules()
-        if applies(kind, domains) and concerns(kind, program.backend) and (symbols is None or kind.symbol in symbols)
+        if applies(kind, domains) and concerns(kind, program) and (symbols is None or kind.symbol in symbols)
     }
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []
     for event in program.events:
+        mode = program.mode_of(event)
         for kind in listeners(event):
-            if kind not in rules:
+            if kind not in rules or mode not in kind.modes:
                 continue
             try:
                 for finding in rules[kind].check(event):

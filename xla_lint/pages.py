@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.knowledge.tables import load
+from xla_lint.program.backend import BACKENDS
 from xla_lint.rules.base import Counter, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xla_lint.program.backend.backend import Backend, Mode
     from xla_lint.rules.base import Rule
 
 SEVERITIES = {
@@ -40,7 +42,7 @@ def page(rule: type[Rule]) -> str:
     Raises:
         OSError: the rule's fixtures cannot be read.
     """
-    return "\n".join([*_head(rule), "", rule.page(), "", *_figures(rule), *_examples(rule)])
+    return "\n".join([*_head(rule), "", rule.page(), "", *_backends(rule), *_figures(rule), *_examples(rule)])
 
 
 def address(rule: type[Rule]) -> str:
@@ -88,6 +90,20 @@ def fixing(rule: type[Rule]) -> str:
     return "safe fix" if all(fix.safe for fix in rule.fixes) else "unsafe fix"
 
 
+def holds(rule: type[Rule]) -> dict[Backend, list[Mode]]:
+    """The backends for which a rule speaks, each with the modes in which it does."""
+    found = {backend: [mode for mode in backend.charges if mode in rule.modes] for backend in BACKENDS}
+    return {backend: modes for backend, modes in found.items() if modes and backend.has(*rule.needs)}
+
+
+def _backends(rule: type[Rule]) -> Iterator[str]:
+    yield from ("## Where it holds", "")
+    for backend, modes in holds(rule).items():
+        names = ", ".join(mode.name.lower() for mode in modes)
+        yield f"- {backend.project}" + (f": {names}" if len(backend.charges) > 1 else "")
+    yield ""
+
+
 def _figures(rule: type[Rule]) -> Iterator[str]:
     yield from ("## What it costs", "")
     figures = measured(rule)
@@ -101,6 +117,8 @@ def _figures(rule: type[Rule]) -> Iterator[str]:
             yield f"| `{fixture}` | " + " | ".join(f"{figures[fixture][name]:g}" for name in names) + " |"
     elif "by source" in rule.page().lower():
         yield "No run measured it: the rule rests on reading the source, as said above."
+    elif not any(backend.is_assumed for backend in holds(rule)):
+        yield "No run measured it: no TPU and no Trainium was at hand. Each claim says above how it is known."
     else:
         yield "No run measured it: the runtime's counters do not show what the rule is about."
     yield ""

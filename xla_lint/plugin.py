@@ -14,6 +14,7 @@ from pylint.checkers import BaseChecker
 from xla_lint.engine import Settings
 from xla_lint.failures import check
 from xla_lint.pages import address
+from xla_lint.program.backend import OWN_PACKAGES
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Scope, Version
 from xla_lint.program.syntax.index import forget_index
@@ -60,7 +61,8 @@ def settings(config: Namespace) -> Settings:
         ValueError: the target is no version.
     """
     target = config.xla_target_version
-    return Settings(Scope(config.xla_scope), Version.parse(target) if target else None)
+    version = Version.parse(target) if target else None
+    return Settings(Scope(config.xla_scope), version, config.xla_target or None)
 
 
 def check_options(linter: PyLinter) -> None:
@@ -99,6 +101,16 @@ class XlaChecker(BaseChecker):
                 "default": Scope.AUTO.value,
                 "metavar": "<auto or all>",
                 "help": "Check the modules of an XLA program (auto), or every module that uses torch (all).",
+            },
+        ),
+        (
+            "xla-target",
+            {
+                "type": "choice",
+                "choices": ["", *OWN_PACKAGES],
+                "default": "",
+                "metavar": f"<{' or '.join(OWN_PACKAGES)}>",
+                "help": "The backend that the code is for. Without it, what each program says; one may be for several.",
             },
         ),
         (

@@ -9,8 +9,8 @@ import pytest
 from astroid import nodes
 
 from xla_lint.plugin import spare_collector
+from xla_lint.program.domain.contexts import Context
 from xla_lint.program.domain.definitions import Class, Function
-from xla_lint.program.domain.events import Context
 from xla_lint.program.domain.loops import Form, Loop
 from xla_lint.program.domain.objects import bound_to, lineage
 from xla_lint.program.domain.state import Frame

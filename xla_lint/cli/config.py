@@ -158,6 +158,7 @@ def _asked(options: Namespace) -> Wishes:
         raise UsageError(f"argument --xla-target-version: {error}") from error
     wishes = Wishes(
         scope=Scope(options.xla_scope) if options.xla_scope else None,
+        backend=options.xla_target,
         target=target,
         select=tuple(options.select),
         switches=tuple(options.switches),
@@ -173,7 +174,10 @@ def _chosen(layers: Iterable[Wishes]) -> Choice:
     """What follows from all that was asked for, the last wins."""
     choice = Choice(Settings(), Selection.default(), Selection(_every_symbol()), None)
     for wishes in layers:
-        settings = Settings(wishes.scope or choice.settings.scope, wishes.target or choice.settings.target)
+        before = choice.settings
+        settings = Settings(
+            wishes.scope or before.scope, wishes.target or before.target, wishes.backend or before.backend
+        )
         choice = replace(
             choice,
             settings=settings,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xla_lint import __version__
 
 SCOPES = ("auto", "all")
+TARGETS = ("torch_neuron", "torch_tpu", "torch_xla")
 FORMATS = ("text", "concise", "grouped", "statistics", "json", "github", "gitlab", "junit", "sarif")
 WHICH = "rules by symbol, family or severity, or a level of confidence; several with commas"
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
         "--xla-scope",
         choices=SCOPES,
         help="check the modules of an XLA program (auto, the default), or every module that uses torch (all)",
+    )
+    group.add_argument(
+        "--xla-target",
+        choices=TARGETS,
+        help="the backend that the code is for (default: what each program says; one may be for several)",
     )
     group.add_argument(
         "--xla-target-version",

@@ -10,6 +10,7 @@ from typing import Any
 
 from xla_lint.cli.selection import together
 from xla_lint.cli.usage import UsageError, meant
+from xla_lint.program.backend import OWN_PACKAGES
 from xla_lint.program.project.scope import Scope, Version
 
 if sys.version_info >= (3, 11):
@@ -20,7 +21,7 @@ else:
 NAME = "pyproject.toml"
 TABLE = "[tool.xla-lint]"
 PER_PATH = "per-path"
-FOR_PATHS = ("scope", "target-version", "select", "enable", "ignore", "disable")
+FOR_PATHS = ("scope", "target", "target-version", "select", "enable", "ignore", "disable")
 """What may be said of some paths alone."""
 KEYS = (*FOR_PATHS, "exclude", "fail-on", "baseline", PER_PATH)
 
@@ -30,6 +31,7 @@ class Wishes:
     """What one place asks for: a table, one for some paths, or the command line. What it does not say is None."""
 
     scope: Scope | None = None
+    backend: str | None = None
     target: Version | None = None
     select: tuple[str, ...] = ()
     switches: tuple[tuple[str, bool], ...] = ()
@@ -100,6 +102,7 @@ def _wishes(name: str, table: Any, keys: tuple[str, ...], folder: Path) -> Wishe
         baseline = _text(table, "baseline")
         return Wishes(
             scope=_scope(_text(table, "scope")),
+            backend=_backend(_text(table, "target")),
             target=version(_text(table, "target-version")),
             select=named["select"],
             switches=tuple((each, key == "enable") for key in ("enable", "ignore", "disable") for each in named[key]),
@@ -121,6 +124,12 @@ def version(text: str | None) -> Version | None:
         return Version.parse(text) if text else None
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def _backend(text: str | None) -> str | None:
+    if text is not None and text not in OWN_PACKAGES:
+        raise UsageError(f"'target' must be {' or '.join(map(repr, OWN_PACKAGES))}, not {text!r}")
+    return text
 
 
 def _scope(text: str | None) -> Scope | None:

@@ -67,7 +67,7 @@ BOOLEAN = _names(
 )
 """Operations whose result is a tensor of booleans."""
 
-INTEGER = _names("argmax argmin argsort long int short count_nonzero bucketize searchsorted floor_divide")
+INTEGER = _names("argmax argmin argsort long int short count_nonzero bucketize searchsorted floor_divide bincount")
 """Operations whose result is a tensor of integers."""
 
 ELEMENTWISE = _names(

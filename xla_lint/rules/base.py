@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.fixes.changes import Change, Fix
-    from xla_lint.program.backend.backend import Role
+    from xla_lint.program.backend.backend import Property, Role
     from xla_lint.program.queries import Program
+
+
+EVERYWHERE = frozenset(Mode)
+OUTSIDE_COMPILED = EVERYWHERE - {Mode.COMPILED}
+GATHERED = frozenset({Mode.LAZY, Mode.FUSED})
+"""The modes in which operations are gathered before they run."""
 
 
 class Confidence(enum.Enum):
@@ -115,8 +121,8 @@ class Rule(ABC):
     """The kinds of event that `check` is called with."""
     costs: ClassVar[tuple[Counter, ...]] = ()
     """What the bad fixtures cost more than the good ones when they run; empty where no run can show it."""
-    needs: ClassVar[tuple[Role, ...]] = ()
-    """What a backend must have for the rule to concern its programs: a rule about barriers needs barriers."""
+    needs: ClassVar[tuple[Role | Property, ...]] = ()
+    """What a backend must have, or be, for the rule to concern its programs: a rule about barriers needs barriers."""
     modes: ClassVar[frozenset[Mode]] = frozenset({Mode.LAZY})
     """The modes of a backend in which what the rule says holds; what was measured in one is not claimed of others."""
     fixes: ClassVar[tuple[Fix, ...]] = ()
@@ -156,3 +162,5 @@ class Rule(ABC):
 
 HEADINGS = ("What it does", "Why it matters", "What to write instead", "When it is fine")
 """The headings that every rule's docstring has, in this order, after its one-line summary."""
+ELSEWHERE = "On TorchTPU and TorchNeuron"
+"""The heading that follows where a rule says something else of backends whose operations start by themselves."""

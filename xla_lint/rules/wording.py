@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from xla_lint.program.backend.backend import Charge, Mode
 from xla_lint.rules.base import Confidence
 
 if TYPE_CHECKING:
@@ -12,8 +13,24 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.domain.events import CallSite, Context
+    from xla_lint.program.domain.contexts import CallSite, Context
     from xla_lint.program.domain.values import Tensor
+
+
+NEW_SIZE = {
+    Mode.LAZY: "compiles the step again",
+    Mode.EAGER: "compiles anew every operation that it meets",
+    Mode.FUSED: "compiles anew every group of operations that it meets",
+    Mode.COMPILED: "compiles the function again",
+}
+"""What a size does that was not there before."""
+WAITS = {
+    Charge.EXECUTES: "one extra execution and a stall every step",
+    Charge.WAITS: "the host waits for the device every step",
+    Charge.CUTS: "the fused group of operations ends there every step, and the host waits for the device",
+    Charge.BREAKS: "the compiled graph is broken there every step, and the host waits for the device",
+}
+"""What a read in every step costs of a value that is not yet computed."""
 
 
 def where(context: Context) -> str:

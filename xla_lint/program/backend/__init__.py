@@ -9,7 +9,7 @@ import pkgutil
 from functools import lru_cache
 from importlib import import_module
 
-from xla_lint.program.backend.backend import Backend, Release, Role
+from xla_lint.program.backend.backend import Backend, Property, Release, Role
 
 
 def _found() -> tuple[Backend, ...]:
@@ -21,6 +21,8 @@ def _found() -> tuple[Backend, ...]:
 BACKENDS = _found()
 ASSUMED = next(backend for backend in BACKENDS if backend.is_assumed)
 """The backend of programs that name none."""
+SUCCESSORS = tuple(backend for backend in BACKENDS if backend.has(Property.SUCCEEDS_XLA))
+"""The backends to which programs of the assumed one move."""
 OWN_PACKAGES = tuple(backend.name for backend in BACKENDS)
 DEVICE_TYPES = frozenset(backend.device_type for backend in BACKENDS)
 _ROLES = {name: (backend, role) for backend in BACKENDS for role in Role for name in backend.names(role)}
@@ -57,9 +59,28 @@ def package_of(dotted: str) -> str | None:
     return package if package in OWN_PACKAGES else None
 
 
-def is_lazy_device(text: str) -> bool:
-    """Whether the name of a device, say `xla:0`, is that of a lazy one."""
-    return text.partition(":")[0] in DEVICE_TYPES
+@lru_cache(maxsize=16)
+def device_types(backend: Backend) -> frozenset[str]:
+    """The types of devices on the machine of a backend.
+
+    What a program that moves to a successor calls a device of the old backend will be one of the new.
+    """
+    old = {ASSUMED.device_type} if backend in SUCCESSORS else set()
+    return frozenset({backend.device_type, *old})
+
+
+def backend_named(name: str) -> Backend:
+    """The backend of a name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {backend.name: backend for backend in BACKENDS}[name]
+
+
+def has_releases(dotted: str) -> bool:
+    """Whether a dotted name is of the package whose releases the knowledge tables describe."""
+    return package_of(dotted) == ASSUMED.name
 
 
 @lru_cache(maxsize=4096)

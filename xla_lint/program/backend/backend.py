@@ -32,6 +32,9 @@ class Role(enum.Enum):
     REDUCE_LIST = "reduces a list of gradients"
     ON_SOME = "runs a function on some replicas, and ends with a barrier"
     IDLE = "neither reads nor cuts"
+    PRESENCE = "tells whether its device is there"
+    START = "starts the runtime, and tells or chooses the device of the process"
+    CONTEXT = "a context manager that changes how operations run"
     PRINT = "prints on one replica"
     RANK = "tells a replica its number"
     COUNT = "tells the number of devices or replicas"
@@ -73,6 +76,22 @@ class Charge(enum.Enum):
     WAITS = "the host waits for the device"
 
 
+class Property(enum.Enum):
+    """What is true of a backend beyond how it is spelled. Rules name the ones that they rest on in `needs`."""
+
+    REPLACES_PARAMETERS = "moving a model to the device gives it new parameters"
+    KEEPS_OFFSETS = "where an index or a view begins is part of what an operation is compiled for"
+    OWN_DEVICE_ONLY = "each process sees one device, whose index is 0"
+    REJECTS_SYMBOLS = "a graph that holds a symbolic size raises, so the second size of a compiled function does"
+    DYNAMIC_RAISES = "torch.compile(dynamic=True) raises"
+    MODE_RAISES = "it even raises"
+    MODELESS = "torch.compile(mode=) is not for it"
+    FIXED_SCALARS = "a graph takes no scalar of the host, such as the step count of an optimizer"
+    CUTS_VIEWS_OF_INFERENCE = "inference_mode inside compiled code fails while compiling"
+    GROWS_BY_TOKEN = "generate with a growing cache compiles at every token"
+    SUCCEEDS_XLA = "programs of torch_xla move to it"
+
+
 def _initialises_nothing(_: str, __: Release) -> bool:
     return False
 
@@ -93,6 +112,12 @@ class Backend:
     """How messages tell people to write something: each spelling with the release from which on it is right."""
     aliases: tuple[tuple[str, str], ...] = ()
     """Modules, each with the name by which programs import it: `("torch_xla.runtime.", "xr.")`."""
+    project: str = ""
+    """How its makers call it."""
+    called: str = ""
+    """How messages call its devices: the type of the devices, where it is not said."""
+    properties: frozenset[Property] = frozenset()
+    """What else is true of it."""
     canonical: Mapping[str, str] = field(default_factory=dict)
     """Modules whose members are public elsewhere, and classes that are called in the way of another library's."""
     packages: frozenset[str] = frozenset()
@@ -107,6 +132,18 @@ class Backend:
     """A source that holds none of these takes part in no program for the backend by what it imports or asks for."""
     named_by_device: bool = False
     """Whether a module that names a device of the type is part of a program for the backend: it need import nothing."""
+    since: tuple[str, Release] | None = None
+    """A package that is the backend's from a release on, where it was another one's before."""
+    others: tuple[str, ...] = ()
+    """What a source holds that is for another maker's package or device of the same name."""
+    mode_names: Mapping[str, Mode] = field(default_factory=dict)
+    """Names whose use puts a program into a mode."""
+    mode_variables: Mapping[str, Mode] = field(default_factory=dict)
+    """Variables of the environment that, switched on, do so."""
+    reads_variables: tuple[str, ...] = ()
+    """How the variables of the environment begin that it reads, once, at the first use of the device."""
+    ignores_variables: tuple[str, ...] = ()
+    """How those begin that another backend reads, and it does not."""
     choices: frozenset[str] = frozenset()
     """The texts by which programs choose the backend: `if backend == "xla":`."""
     compilers: tuple[str, ...] = ()
@@ -130,13 +167,26 @@ class Backend:
         """The dotted names of some roles, in their order."""
         return tuple(name for role in roles for name in self.functions.get(role, ()))
 
-    def has(self, *roles: Role) -> bool:
-        """Whether the backend has something of each role."""
-        return all(role in self.functions or role in self.written for role in roles)
+    def has(self, *needs: Role | Property) -> bool:
+        """Whether the backend has something of each role, and each property."""
+        return all(
+            need in self.properties if isinstance(need, Property) else need in self.functions or need in self.written
+            for need in needs
+        )
 
     def owns(self, dotted: str) -> bool:
         """Whether a dotted name is of the backend or its kin."""
         return dotted.partition(".")[0] in self.packages or dotted.startswith(self.modules)
+
+    @property
+    def title(self) -> str:
+        """How messages call its devices and tensors."""
+        return self.called or self.device_type
+
+    @property
+    def device_module(self) -> str | None:
+        """The module of torch for the type of its devices: that of a native backend is `torch.<type>`."""
+        return f"torch.{self.device_type}" if self.named_by_device else None
 
     def write(self, role: Role, target: Release) -> str:
         """How a message spells something for a release.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.domain.compilations import Compilation
     from xla_lint.program.domain.state import Frame
 
 
@@ -39,6 +40,10 @@ class Function(Value):
     """The positional arguments that `functools.partial` bound."""
     compiled: bool = False
     """True under `torch_xla.compile`: each call is a graph of its own."""
+    compilation: Compilation | None = None
+    """What `torch.compile` was asked to do with it, for the device of a native backend."""
+    inference: nodes.NodeNG | None = None
+    """The decorator that runs it under `inference_mode`, inside what is compiled."""
     no_grad: bool = False
     manager: bool = False
     """True under `contextlib.contextmanager`."""

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.domain.contexts import Constraint
     from xla_lint.program.domain.definitions import Class, Function
     from xla_lint.program.domain.environment import Environment
-    from xla_lint.program.domain.events import Constraint
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Device, Memories
     from xla_lint.program.syntax.index import Index

@@ -28,6 +28,7 @@ from xla_lint.program.domain.fields import (
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.domain.compilations import Compilation
     from xla_lint.program.domain.definitions import Class
     from xla_lint.program.domain.loops import Loop
 
@@ -161,8 +162,10 @@ class Text(Value):
     """True for what is known of the device whatever the configuration, and for what calls of a function spell apart."""
     ranked: bool = False
     """True where it differs between replicas."""
+    opening: str = ""
+    """How it begins, as far as that is known where the whole is not."""
 
-    FIELDS: ClassVar[Table] = {"const": agreed(None), "fact": BOTH, "ranked": EITHER}
+    FIELDS: ClassVar[Table] = {"const": agreed(None), "fact": BOTH, "ranked": EITHER, "opening": agreed("")}
 
 
 TEXT = Text()
@@ -307,6 +310,8 @@ class Instance(Value):
     """True where it was built under a test that the source does not decide: so is what its methods do."""
     moves: tuple[Move, ...] = ()
     """For a model: the moves that gave it new parameters."""
+    compilation: Compilation | None = None
+    """What `torch.compile` was asked to do with it, for the device of a native backend."""
 
     FIELDS: ClassVar[Table] = {
         "cls": APART,
@@ -319,6 +324,7 @@ class Instance(Value):
         "prepared": EITHER,
         "optional": EITHER,
         "moves": longest,
+        "compilation": APART,
     }
 
 

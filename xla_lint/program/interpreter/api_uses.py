@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge import api
-from xla_lint.program.backend import OWN_PACKAGES
-from xla_lint.program.domain.events import ApiUse, Context, UsedApi
+from xla_lint.program.backend import ASSUMED
+from xla_lint.program.domain.contexts import Context
+from xla_lint.program.domain.events import ApiUse, UsedApi
 from xla_lint.program.syntax.imports import dotted_name, imports_of
 from xla_lint.program.syntax.index import index_of, root_name
 
@@ -31,7 +32,7 @@ def api_uses(code: ReachableCode, named: Mapping[nodes.NodeNG, str]) -> Iterator
     """
     mentioned: dict[str, list[Branches]] = defaultdict(list)
     provided: set[str] = set()
-    names = frozenset[str]().union(*map(index_of(code.module).names_for, OWN_PACKAGES))
+    names = index_of(code.module).names_for(ASSUMED.name)
     spots = [spot for spot in code.spots if spot.node in named or concerns(spot.node, names)]
     for spot in spots:
         for dotted in _mentions(spot.node):
@@ -109,7 +110,7 @@ def gives(call: nodes.Call, argument: Argument) -> bool:
 def _mentions(node: nodes.NodeNG) -> Iterator[str]:
     if isinstance(node, (nodes.Attribute, nodes.Name)):
         dotted = dotted_name(node)
-        if dotted is not None and dotted.startswith(OWN_PACKAGES):
+        if dotted is not None and dotted.startswith(ASSUMED.name):
             yield dotted
         if isinstance(node, nodes.Name):
             yield from (name for _, name in imports_of(node)[1:])

@@ -11,6 +11,7 @@ from xla_lint.program.domain.events import GradientSet, How
 from xla_lint.program.domain.join import element_of, join, join_all
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import bound_to, is_open, items_of, key_of, member_of
+from xla_lint.program.domain.ranks import ENVIRONMENT
 from xla_lint.program.domain.values import (
     NONE,
     UNKNOWN,
@@ -18,6 +19,7 @@ from xla_lint.program.domain.values import (
     Instance,
     Location,
     Mapping,
+    Name,
     Number,
     Sequence,
     Stream,
@@ -31,6 +33,7 @@ from xla_lint.program.interpreter.names import by_use, lookup, resolve_use
 from xla_lint.program.interpreter.operators import OPERATORS, own_operator
 from xla_lint.program.interpreter.subscripts import Slice, report_index, slice_
 from xla_lint.program.interpreter.totals import as_total, with_history
+from xla_lint.program.library.environment import note as set_variable
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import assigning, statement
 
@@ -184,6 +187,8 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
                 machine.rebind(target.value, option, option.like(made=None))
         elif isinstance(option, Mapping) and is_each_key(target):
             store_each(machine, option, bounded(value, option))
+        elif isinstance(option, Name) and option.dotted == ENVIRONMENT:
+            set_variable(machine, target.parent if isinstance(target.parent, nodes.Assign) else target, index, value)
         elif is_open(option):
             if isinstance(index, Text) and index.const is not None:
                 machine.set_attribute(option, index.const, value)

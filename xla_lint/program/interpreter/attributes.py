@@ -44,7 +44,7 @@ from xla_lint.program.domain.values import (
     as_setting,
     options,
 )
-from xla_lint.program.interpreter.names import resolve_use
+from xla_lint.program.interpreter.names import note_name, resolve_use
 from xla_lint.program.library.devices import type_of
 from xla_lint.program.library.dispatch import attribute_of
 from xla_lint.program.library.optimizers import gradient_of
@@ -70,7 +70,7 @@ def name_attribute(machine: Machine, value: Name, name: str, node: nodes.NodeNG)
     """A name of a library, or a module inside; what the program has set there, as on the flags of absl."""
     dotted = f"{value.dotted}.{name}"
     if package_of(dotted) is not None:
-        machine.named[node] = dotted
+        note_name(machine, node, canonical(dotted))
     return machine.set_on_names.get(dotted) or Name(canonical(dotted))
 
 

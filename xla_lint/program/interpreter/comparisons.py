@@ -87,6 +87,8 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         known = is_none(left) if right is NONE else None
         installed = isinstance(left, Instance) and left.library == INSTALLED
         return Number(None if known is None else known is (op == "is"), traits=FACT if installed else NO_TRAITS)
+    if op in ("==", "!=") and chooses_another(machine, left, right):
+        return Number(op == "!=", traits=FACT)
     kinds = kinds_of_run(op, left, right)
     if kinds is not None:
         return kinds
@@ -112,6 +114,12 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         return Number(op == "!=", traits=FACT)
     sides = [[o for o in options(side) if isinstance(o, Number)] or [NUMBER] for side in (left, right)]
     return join_all(compare_numbers(op, a, b) for a in sides[0] for b in sides[1])
+
+
+def chooses_another(machine: Machine, left: Value, right: Value) -> bool:
+    """Whether something is compared with the text by which programs choose another backend than the one at hand."""
+    texts = [side.const for side in (left, right) if isinstance(side, Text)]
+    return any(text in machine.aim.passed_by for text in texts) and not (len(texts) == 2 and texts[0] == texts[1])
 
 
 def kinds_of_run(op: str, left: Value, right: Value) -> Number | None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import ASSUMED
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Class, Function
-from xla_lint.program.domain.events import Condition, How
+from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import is_drawn
@@ -64,13 +66,14 @@ def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
     flags = machine.at.frame.index.flags if machine.at.frame.index is not None else ()
     if not flags:
         return None
+    on_xla = machine.backend is ASSUMED
     if isinstance(node, (nodes.Name, nodes.Attribute, nodes.Call)):
-        return True if is_flag(node) and node.as_string() in flags else None
+        return on_xla if is_flag(node) and node.as_string() in flags else None
     if not is_choice(node):
         return None
     text = node.as_string()
     opposite = text.replace(" != ", " == ") if " != " in text else text.replace(" == ", " != ")
-    return True if text in flags else False if opposite in flags else None
+    return on_xla if text in flags else not on_xla if opposite in flags else None
 
 
 def truth_of_boolean(machine: Machine, node: nodes.BoolOp) -> tuple[Truth, Value]:

@@ -14,6 +14,7 @@ from xla_lint.program.domain.objects import DEFAULT, NAMED_TUPLE, SINGLE_DISPATC
 from xla_lint.program.domain.ranks import limits_to_one
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name
 from xla_lint.program.interpreter.statements import run_definitions
+from xla_lint.program.library.compilers import COMPILE, COMPILER, DISABLERS
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression, statement
 
@@ -109,6 +110,8 @@ MARKS = {
     "builtins.classmethod": "bound_class",
 }
 """The decorators that only change what a function is: each with the field of `Function` that says so."""
+INFERENCE_MODE = "torch.inference_mode"
+PARTIAL = "functools.partial"
 AUTOCAST = frozenset({"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"})
 
 
@@ -133,7 +136,12 @@ def marked(machine: Machine, function: Function, decorator: Value, dotted: str, 
     """What a decorator of a known library makes of a function; None for another decorator."""
     if dotted in MARKS or limits_to_one(decorator):
         setattr(function, MARKS.get(dotted, "ranked"), True)
+        if dotted == INFERENCE_MODE and function.compilation is None and not is_switched_off(node):
+            function.inference = node
         return function
+    if machine.aim.is_native and compiles(decorator, node):
+        compiler = machine.evaluate(node) if isinstance(node, nodes.Call) else decorator
+        return machine.call(compiler, Arguments(node, [function]))
     if dotted == SINGLE_DISPATCH:
         return Instance(None, dotted, {DEFAULT: function}, node=node)
     if dotted == "functools.singledispatchmethod":
@@ -144,6 +152,20 @@ def marked(machine: Machine, function: Function, decorator: Value, dotted: str, 
         machine.call(decorator, Arguments(node, [*kind, function]))
         return function
     return None
+
+
+def compiles(decorator: Value, node: nodes.NodeNG) -> bool:
+    """Whether a decorator may be `torch.compile`, with some arguments bound or not, or keeps it away."""
+    if isinstance(decorator, Name):
+        bound = isinstance(node, nodes.Call) and decorator.dotted == PARTIAL
+        return bound or decorator.dotted in (COMPILE, *DISABLERS)
+    return isinstance(decorator, Instance) and decorator.library in (PARTIAL, COMPILER)
+
+
+def is_switched_off(node: nodes.NodeNG) -> bool:
+    """Whether a mode is given False: `inference_mode(False)`."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, nodes.Call) else []
+    return any(isinstance(value, nodes.Const) and value.value is False for value in given)
 
 
 def complete_class(machine: Machine, cls: Class, node: nodes.ClassDef) -> None:

@@ -87,4 +87,6 @@ def joined_string(machine: Machine, node: nodes.JoinedStr) -> Value:
                 machine.evaluate(part.format_spec)
             machine.read(node, part.value, value, How.FORMAT, "f-string")
             ranked |= isinstance(value, Number) and Trait.RANK in value.traits
-    return Text(ranked=True) if ranked else TEXT
+    first = node.values[0] if node.values else None
+    opening = first.value if isinstance(first, nodes.Const) and isinstance(first.value, str) else ""
+    return Text(ranked=ranked, opening=opening) if ranked or opening else TEXT

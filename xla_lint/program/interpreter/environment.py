@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.program.backend import package_of
-from xla_lint.program.domain.events import Context, EnvironmentSet
+from xla_lint.program.domain.contexts import Context
+from xla_lint.program.domain.events import EnvironmentSet
 from xla_lint.program.syntax.imports import assigned_value, bindings_of, dotted_name
 from xla_lint.program.syntax.index import index_of, root_name
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import package_of
 from xla_lint.program.domain.definitions import Method
-from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Number, Text
-from xla_lint.program.interpreter.names import by_use, lookup
+from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Name, Number, Text
+from xla_lint.program.interpreter.names import by_use, lookup, note_name
 from xla_lint.program.machine.meanings import expression
 from xla_lint.program.syntax.uses import MODEL_METHODS
 
@@ -35,7 +36,10 @@ def constant(machine: Machine, node: nodes.Const) -> Value:
 
 @expression(nodes.Name)
 def name(machine: Machine, node: nodes.Name) -> Value:
-    return lookup(machine, node.name)
+    value = lookup(machine, node.name)
+    if machine.aim.is_moving and isinstance(value, Name) and package_of(value.dotted) is not None:
+        note_name(machine, node, value.dotted)
+    return value
 
 
 @expression(nodes.Attribute)

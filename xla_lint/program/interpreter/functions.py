@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend import ASSUMED
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.compilations import LEFT_OUT
+from xla_lint.program.domain.contexts import CallSite, Condition
 from xla_lint.program.domain.definitions import Function, Generator
-from xla_lint.program.domain.events import CallSite, Condition
+from xla_lint.program.domain.events import CompiledCall, InferenceMode
 from xla_lint.program.domain.join import join_all, per_replica
 from xla_lint.program.domain.loops import Cut
 from xla_lint.program.domain.objects import is_undecided, resolved
@@ -24,7 +26,7 @@ from xla_lint.program.machine.meanings import calling, statement
 from xla_lint.program.machine.memo import rebased
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from xla_lint.program.domain.loops import Loop
@@ -79,7 +81,10 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     opaque = [loop.opaque for loop in machine.loops[-1:]]
     if function.compiled:
         machine.barrier(node, compiler_of(machine), silent=True)
-    result, _ = machine.activate(function, bound, site(machine, function, node))
+    if machine.at.compiled is None and function.compilation not in (None, LEFT_OUT):
+        machine.emit(CompiledCall(node, machine.context, function.compilation, function.node, dict(bound)))
+    with traced_body(machine, function):
+        result, _ = machine.activate(function, bound, site(machine, function, node))
     if function.compiled:
         machine.barrier(node, compiler_of(machine), silent=True)
     memo.note_result(function, result, machine.here)
@@ -95,9 +100,23 @@ def run_function(machine: Machine, function: Function, bound: dict[str, Value], 
     return result
 
 
+@contextmanager
+def traced_body(machine: Machine, function: Function) -> Iterator[None]:
+    """Stand where a function's body is traced by a compiler, if it is: by the one around, or by its own."""
+    before = machine.at.compiled
+    if function.compilation is LEFT_OUT:
+        machine.at.compiled = None
+    elif before is None and function.compilation is not None:
+        machine.at.compiled = function.compilation
+    if function.inference is not None and machine.at.compiled is not None:
+        machine.emit(InferenceMode(function.inference, machine.context, function.node))
+    yield
+    machine.at.compiled = before
+
+
 def compiler_of(machine: Machine) -> str:
     """How the program's backend calls what compiles functions."""
-    return next(iter((machine.backend or ASSUMED).names(Role.COMPILE)), "torch.compile")
+    return next(iter(machine.backend.names(Role.COMPILE)), "torch.compile")
 
 
 def is_exhausted(machine: Machine, function: Function) -> bool:

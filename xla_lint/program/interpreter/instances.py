@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.compilations import LEFT_OUT, traced
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Class, Function
-from xla_lint.program.domain.events import Condition
+from xla_lint.program.domain.events import CompiledCall
 from xla_lint.program.domain.objects import (
     COMPILED_MODEL,
     CONTAINERS,
@@ -16,8 +18,8 @@ from xla_lint.program.domain.objects import (
     member_of,
 )
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name, as_setting
+from xla_lint.program.library.compilers import COMPILED_IN_PLACE
 from xla_lint.program.library.dispatch import call_method
-from xla_lint.program.library.networks import COMPILED
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling
 
@@ -78,6 +80,19 @@ def fill_fields(machine: Machine, instance: Instance, fields: list[str], argumen
 @calling(Instance)
 def call_instance(machine: Machine, instance: Instance, arguments: Arguments) -> Value:
     """The result of calling an object: a model's `forward`, or `__call__`."""
+    if instance.compilation is not None and instance.model and machine.at.compiled is None:
+        if instance.compilation is not LEFT_OUT:
+            forward = member_of(instance.cls, "forward")
+            node = forward.node if isinstance(forward, Function) else None
+            given = {str(place): value for place, value in enumerate(arguments.positional)} | arguments.keywords
+            machine.emit(CompiledCall(arguments.node, machine.context, instance.compilation, node, given))
+        with machine.elsewhere(compiled=traced(instance.compilation)):
+            return call_uncompiled(machine, instance, arguments)
+    return call_uncompiled(machine, instance, arguments)
+
+
+def call_uncompiled(machine: Machine, instance: Instance, arguments: Arguments) -> Value:
+    """The result of calling an object, be it in code that is traced or not."""
     if not instance.model:
         method = member_of(instance.cls, "__call__")
         if isinstance(method, Function):
@@ -92,7 +107,7 @@ def call_instance(machine: Machine, instance: Instance, arguments: Arguments) ->
     bound = forward if forward.receiver is not None else bound_to(forward, instance)
     with machine.elsewhere(in_forward=True):
         result = machine.call_function(bound, arguments)
-    if COMPILED in instance.attributes and not machine.at.in_forward and machine.at.state is not None:
+    if COMPILED_IN_PLACE in instance.attributes and not machine.at.in_forward and machine.at.state is not None:
         machine.barrier(arguments.node, COMPILED_MODEL, silent=True)
     if result is UNKNOWN:
         return call_method(machine, instance, "__call__", arguments)

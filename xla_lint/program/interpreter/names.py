@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import backend_of
 from xla_lint.program.domain.definitions import Imported
+from xla_lint.program.domain.events import ForeignName
 from xla_lint.program.domain.objects import OPEN, is_undecided, resolved
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name
 from xla_lint.program.syntax.uses import is_member, path_of, receiver_of
@@ -42,6 +44,13 @@ def known(machine: Machine, env: dict[str, Value], name: str) -> Value:
     if isinstance(value, Imported):
         value = env[name] = machine.find_imported(value)
     return value
+
+
+def note_name(machine: Machine, node: nodes.NodeNG, dotted: str) -> None:
+    """Note what a name of a backend stands for; one of another backend than the program moves to is an event."""
+    if node not in machine.named and machine.aim.is_moving and backend_of(dotted) is not machine.backend:
+        machine.emit(ForeignName(node, machine.context, dotted))
+    machine.named[node] = dotted
 
 
 def rebind(machine: Machine, target: nodes.NodeNG | None, old: Value, new: Value) -> None:

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from astroid import nodes
 
-from xla_lint.program.backend import ASSUMED, package_of, role_of
+from xla_lint.knowledge.operations import FACTORIES
+from xla_lint.program.backend import package_of, role_of
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.steps import decide
 from xla_lint.program.domain.values import Device, Location, Text, options
+from xla_lint.program.interpreter.aims import aims_of, aims_of_parts
 from xla_lint.program.interpreter.api_uses import api_uses
 from xla_lint.program.interpreter.entry_points import EntryPoints
 from xla_lint.program.interpreter.environment import environment_sets
 from xla_lint.program.interpreter.interpreter import Interpreter
+from xla_lint.program.interpreter.modes import mode_of
 from xla_lint.program.interpreter.statements import run_definitions
 from xla_lint.program.library.devices import NAMING, is_device
 from xla_lint.program.machine.internal_errors import Contained
-from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import drives_device, is_of_xla
 from xla_lint.program.queries import Program
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
     from pathlib import Path
 
+    from xla_lint.program.backend.aim import Aim
+    from xla_lint.program.backend.backend import Backend
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.internal_errors import InternalError
     from xla_lint.program.machine.limits import GivenUp
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 XLA = frozenset({Domain.XLA})
 ASKING = (Role.DEVICE, Role.DEVICES)
+NAMED_BY = frozenset({"to", "Generator", "init_process_group", "compile"}) | FACTORIES
+"""The functions and methods, by last name, whose texts name the device of a native backend."""
 
 
 @dataclass(slots=True)
@@ -101,21 +107,27 @@ class Part(Generic[T]):
     """The file that was run, where it is another one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What the user says of the programs."""
+
+    target: Version
+    """The release of torch_xla that they must run on."""
+    backend: Backend | None = None
+    """The backend that they are for, whatever they say themselves."""
+    everything: bool = False
+    """Whether each module is taken for a part of a program that drives the device."""
+
+
 def analyse(
-    module: nodes.Module,
-    project: Project,
-    target: Version,
-    membership: Membership,
-    judge: Judge[T],
-    *,
-    everything: bool = False,
+    module: nodes.Module, project: Project, goal: Goal, membership: Membership, judge: Judge[T]
 ) -> list[Part[T]]:
     """Interpret the programs that a module takes part in.
 
     These are the programs that import it, and the module itself where it belongs to an XLA program by its own imports,
     so that what no program reaches in it is looked at as well. So is a module that no run reaches, unless all programs
     that import it turn out to run elsewhere than on XLA, and a program that may ask for the XLA device through what it
-    imports. With `everything`, each is taken for a part of a program that drives the device.
+    imports. A program for several backends is run once for each.
     """
     path = project.file_of(module)
     parts: list[Part[T]] = []
@@ -125,74 +137,91 @@ def analyse(
     belongs = not programs or membership.is_launched or membership.commits_to_xla
     for entry in programs:
         known = project.membership(entry)
-        run = file_run(entry, project, target, known.as_program | membership.own, judge, everything)
-        through = known.as_program
-        if run is not None and not (run.uses_xla or known.commits_to_xla):
-            through -= {Domain.XLA}
-        belongs |= bool(through)
-        own = run.modules.get(path) if run is not None and path is not None else None
-        if run is not None and own is not None:
-            parts.append(Part(own, run, through, entry))
-            reached.add(run.reached[own])
+        for run in file_runs(entry, project, goal, known.as_program | membership.own, judge):
+            through = known.as_program
+            if not (run.uses_xla or known.commits_to_xla):
+                through -= XLA
+            belongs |= bool(through)
+            own = run.modules.get(path) if path is not None else None
+            if own is not None:
+                parts.append(Part(own, run, through, entry))
+                reached.add(run.reached[own])
     candidate = membership.may_be_xla
     if membership.own or candidate or (belongs and not parts):
         domains = membership.as_program | membership.domains
-        run = None
+        runs: tuple[Run[T], ...] = ()
         if path is not None and adopted and not parts and project.keeps(path):
-            run = file_run(path, project, target, domains, judge, everything)
-        if run is None:
-            run = run_program(module, project, target, domains, judge, reached, everything=everything)
-        own = run.modules.get(path) if path is not None else None
-        through = membership.through | (XLA if candidate and run.names_xla else frozenset())
-        parts.append(Part(module if own is None else own, run, through))
+            runs = file_runs(path, project, goal, domains, judge)
+        for run in runs or run_programs(module, project, goal, domains, judge, reached):
+            own = run.modules.get(path) if path is not None else None
+            through = membership.through | (XLA if candidate and run.names_xla else frozenset())
+            parts.append(Part(module if own is None else own, run, through))
     return parts
 
 
-def file_run(
-    entry: Path, project: Project, target: Version, domains: frozenset[Domain], judge: Judge[T], everything: bool
-) -> Run[T] | None:
-    """The run of a program of the project, which is kept; None where its entry cannot be parsed."""
+def file_runs(
+    entry: Path, project: Project, goal: Goal, domains: frozenset[Domain], judge: Judge[T]
+) -> tuple[Run[T], ...]:
+    """The runs of a program of the project, which are kept; none where its entry cannot be parsed."""
 
-    def run() -> Run[T] | None:
+    def run() -> tuple[Run[T], ...]:
         tree = project.tree(entry)
-        if tree is None:
-            return None
-        return run_program(tree, project, target, domains, judge, Reached(), everything=everything)
+        return () if tree is None else run_programs(tree, project, goal, domains, judge, Reached())
 
-    return project.kept((entry, target, domains, judge.key, everything), run)
+    return project.kept((entry, goal, domains, judge.key), run)
 
 
-def run_program(
+def run_programs(
     entry: nodes.Module,
     project: Project,
-    target: Version,
+    goal: Goal,
     domains: frozenset[Domain],
     judge: Judge[T],
     reached: Reached,
-    *,
-    everything: bool = False,
-) -> Run[T]:
-    """Interpret a program from its entry module.
+) -> tuple[Run[T], ...]:
+    """Interpret a program from its entry module, once for each backend that it is for.
 
-    Functions of the entry module that others have `reached` are run only if something calls them. With `everything`,
-    what the use of a parameter shows to be a model lives on the device, whatever the program says of it.
+    Functions of the entry module that others have `reached` are run only if something calls them.
     """
-    happened = _interpreted(entry, project, target, reached, everything=everything)
+
+    def run(aim: Aim) -> Run[T]:
+        return _run(entry, project, goal, aim, domains, judge, reached)
+
+    aims = aims_of(entry, project, goal.backend)
+    tried = [found for found in map(run, aims.perhaps) if found.names_xla]
+    runs = tried if tried and not aims.supports_all else [*tried, *map(run, aims.sure)]
+    if not tried and not aims.told:
+        others = (part for found in runs for part in found.modules.values() if part is not entry)
+        runs = [run(aim) for aim in aims_of_parts(others)] or runs
+    return tuple(runs)
+
+
+def _run(
+    entry: nodes.Module,
+    project: Project,
+    goal: Goal,
+    aim: Aim,
+    domains: frozenset[Domain],
+    judge: Judge[T],
+    reached: Reached,
+) -> Run[T]:
+    target = goal.target
+    happened = _interpreted(entry, project, goal, aim, reached)
     stated: list[Event] = []
     with Contained(happened.errors, entry):
         own = {node: dotted for node, dotted in happened.named.items() if node.root() is entry}
         code = ReachableCode(entry, target, own)
-        stated += [*api_uses(code, own), *environment_sets(code)]
+        stated += [*api_uses(code, own), *([] if aim.is_native else environment_sets(code))]
     alone = len(happened.modules) <= 1
     events = [*happened.events, *stated]
-    backend = next(filter(None, map(backend_in, (entry, *happened.modules.values()))), ASSUMED)
-    program = Program(entry, target, events, project, backend, alone=alone, importing=frozenset(reached.called))
+    mode = mode_of(aim.backend, [entry, *happened.modules.values()], events)
+    program = Program(entry, target, events, project, aim, mode, alone, frozenset(reached.called))
     return Run(
         happened.modules,
         {} if alone else ran_by_module(happened, program.called),
         judge.judge(program, domains),
-        any(map(uses_device, happened.events)),
-        names_lazy_device(entry, happened.events),
+        any(uses_device(event, aim.backend) for event in happened.events),
+        names_lazy_device(entry, happened.events, aim.backend),
         happened.errors,
         happened.given_up,
     )
@@ -212,13 +241,11 @@ class Happened(NamedTuple):
     """What attributes name of torch_xla."""
 
 
-def _interpreted(
-    entry: nodes.Module, project: Project, target: Version, reached: Reached, *, everything: bool
-) -> Happened:
+def _interpreted(entry: nodes.Module, project: Project, goal: Goal, aim: Aim, reached: Reached) -> Happened:
     path = project.file_of(entry)
     launched = path is not None and project.membership(path).is_launched
-    assumed = everything or launched or drives_device(entry)
-    machine = Interpreter(entry, project, target, assume_device=assumed)
+    assumed = goal.everything or launched or drives_device(entry)
+    machine = Interpreter(entry, project, goal.target, aim, assume_device=assumed)
     machine.globals.env["__name__"] = Text("__main__", fact=True)
     run_definitions(machine, entry.body)
     machine.without_caller = True
@@ -242,12 +269,12 @@ def ran_by_module(happened: Happened, called: Collection[str]) -> dict[nodes.Mod
     return {module: Reached(*lines[module], names) for module in happened.modules.values()}
 
 
-def names_lazy_device(entry: nodes.Module, events: Collection[Event]) -> bool:
-    """Whether a program asks for a lazy device by its name, or launches replicas, or calls kin of a backend.
+def names_lazy_device(entry: nodes.Module, events: Collection[Event], backend: Backend) -> bool:
+    """Whether a program asks for a device of a backend by its name, or launches replicas, or calls kin of a backend.
 
     A device that only a helper asks for shows this where the script itself puts something there.
     """
-    asked = [event for event in events if names_device(event)]
+    asked = [event for event in events if names_device(event, backend)]
     if any(event.node.root() is entry or not _asks_backend(event) for event in asked):
         return True
     own = (event for event in events if isinstance(event, LibraryCall) and event.node.root() is entry)
@@ -267,12 +294,14 @@ def _is_surely_lazy(value: Value) -> bool:
     return len(devices) == len(found) and Location.DEVICE in places and places <= {Location.DEVICE, Location.HOST}
 
 
-def uses_device(event: Event) -> bool:
+def uses_device(event: Event, backend: Backend) -> bool:
     """Whether an event shows that a run is one on a lazy device; other calls of a backend may serve any device."""
-    return names_device(event) or (isinstance(event, LibraryCall) and any(map(is_device, _given(event))))
+    if names_device(event, backend):
+        return True
+    return isinstance(event, LibraryCall) and any(is_device(value, backend) for value in _given(event))
 
 
-def names_device(event: Event) -> bool:
+def names_device(event: Event, backend: Backend) -> bool:
     """Whether an event asks for a lazy device by its name, or for the replicas of a backend or what its kin give."""
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
@@ -280,8 +309,13 @@ def names_device(event: Event) -> bool:
     return (
         kin
         or _asks_backend(event)
-        or (event.name in NAMING and any(isinstance(value, Text) and is_device(value) for value in _given(event)))
+        or (takes_device(event, backend) and any(isinstance(v, Text) and is_device(v, backend) for v in _given(event)))
     )
+
+
+def takes_device(call: LibraryCall, backend: Backend) -> bool:
+    """Whether a call only names a device, or moves or makes something there that need not be imported."""
+    return call.name in NAMING or (backend.named_by_device and call.name.rpartition(".")[2] in NAMED_BY)
 
 
 def _given(call: LibraryCall) -> tuple[Value, ...]:

@@ -13,16 +13,25 @@ from xla_lint.program.machine.meanings import statement
 from xla_lint.program.syntax.reachable import expected, mentions_xla
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from xla_lint.program.domain.state import State
     from xla_lint.program.machine.machine import Machine
 
 
 @statement(nodes.Try, nodes.TryStar)
 def try_(machine: Machine, node: nodes.Try) -> None:
-    if is_import_of_xla(node):
-        machine.run([*node.body, *node.orelse, *node.finalbody])
-        state_flags(machine, [*node.body, *node.orelse])
-        return
+    if is_optional_import(node):
+        absent = imports_one_of(node, machine.aim.absent)
+        if not absent:
+            machine.run([*node.body, *node.orelse, *node.finalbody])
+            state_flags(machine, [*node.body, *node.orelse])
+            return
+        if not all(leaves(handler.body) for handler in node.handlers):
+            instead = [statement for handler in node.handlers[:1] for statement in handler.body]
+            machine.run([*instead, *node.finalbody])
+            state_flags(machine, instead)
+            return
     before = machine.here.fork()
     mark = machine.heap.mark()
     tests = machine.at.tests
@@ -65,8 +74,8 @@ def try_(machine: Machine, node: nodes.Try) -> None:
             machine.at.state = None
 
 
-def is_import_of_xla(node: nodes.Try) -> bool:
-    """Whether a `try` only imports, torch_xla among others, and is there for the case that it is not installed."""
+def is_optional_import(node: nodes.Try) -> bool:
+    """Whether a `try` only imports, a backend among others, and is there for the case that it is not installed."""
     plain = (nodes.Import, nodes.ImportFrom, nodes.Assign, nodes.AnnAssign)
     if not all(isinstance(inner, plain) for inner in (*node.body, *node.orelse)):
         return False
@@ -74,8 +83,24 @@ def is_import_of_xla(node: nodes.Try) -> bool:
     return any(map(mentions_xla, imports)) and all("ImportError" in expected(h, imports[:1]) for h in node.handlers)
 
 
+def imports_one_of(node: nodes.Try, packages: Collection[str]) -> bool:
+    """Whether a `try` imports one of some packages."""
+    names: list[str] = []
+    for inner in node.body:
+        if isinstance(inner, nodes.Import):
+            names += [name for name, _ in inner.names]
+        elif isinstance(inner, nodes.ImportFrom) and not inner.level:
+            names.append(inner.modname or "")
+    return any(name.partition(".")[0] in packages for name in names)
+
+
+def leaves(body: list[nodes.NodeNG]) -> bool:
+    """Whether what handles a failed import ends the program: it cannot do without."""
+    return isinstance(body[-1], nodes.Raise)
+
+
 def state_flags(machine: Machine, body: list[nodes.NodeNG]) -> None:
-    """What an import of torch_xla states by a constant is a fact on XLA: `HAS_XLA = True`."""
+    """What an import of a backend states by a constant is a fact on it: `HAS_XLA = True`."""
     for node in body if machine.at.state is not None else ():
         if isinstance(node, nodes.Assign) and isinstance(node.value, nodes.Const):
             value = node.value.value

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Method
-from xla_lint.program.domain.events import Condition
 from xla_lint.program.domain.values import (
     FACT,
     NO_TENSOR,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.environment import changes
-from xla_lint.program.domain.events import Condition, HostChoice
+from xla_lint.program.domain.events import HostChoice
 from xla_lint.program.domain.join import join_all, told_apart_by
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.locations import device_tensors

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend import names, spelled
 from xla_lint.program.backend.backend import Role
-from xla_lint.program.domain.ranks import environment_value
 from xla_lint.program.domain.values import NONE, UNKNOWN, Location, Sequence, Tensor, Value, options
 from xla_lint.program.library.optimizers import parameters_in, reduce
 from xla_lint.program.library.registry import function
@@ -75,12 +74,6 @@ def on_some(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     machine.hand_over(arguments)
     machine.barrier(arguments.node, spelled(dotted), silent=True)
     return UNKNOWN
-
-
-@function("os.getenv", "os.environ.get")
-def environment(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A variable of the environment."""
-    return environment_value(arguments.get(0, "key") or UNKNOWN)
 
 
 def note_reduction(machine: Machine, value: Value, arguments: Arguments, how: str) -> None:

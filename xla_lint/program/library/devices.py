@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import DEVICE_TYPES
+from xla_lint.program.backend import backend_of, device_types, names
+from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.values import (
+    FACT,
     NONE,
+    NUMBER,
     UNKNOWN,
     Choice,
     Device,
@@ -24,6 +27,7 @@ from xla_lint.program.library.registry import function, manager
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.backend.backend import Backend
     from xla_lint.program.library.registry import Body
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
@@ -31,14 +35,12 @@ if TYPE_CHECKING:
 NAMING = frozenset({"torch.device", "torch.set_default_device"})
 """Functions that only name a device: unlike all others that take one they leave the runtime as it is."""
 HOST = "cpu"
-PLACES = {**dict.fromkeys(DEVICE_TYPES, Location.DEVICE), HOST: Location.HOST}
-"""Where the devices of a type are; others are not on the machine of a lazy device."""
 
 
 def type_of(machine: Machine, place: Location) -> str | None:
     """The type of a `torch.device` in a place; None where it cannot be told."""
     if place is Location.DEVICE:
-        return machine.backend.device_type if machine.backend is not None else None
+        return machine.backend.device_type
     return HOST if place is Location.HOST else None
 
 
@@ -52,27 +54,33 @@ def reaches(machine: Machine, target: Value | None) -> bool:
     given = options(target)
     named = all(isinstance(option, Text) for option in given)
     certain = all(isinstance(option, Text) or (isinstance(option, Device) and option.certain) for option in given)
-    places = {place_named(option) for option in given}
+    places = {place_named(option, machine.backend) for option in given}
     return places == {Location.DEVICE} and certain and (named or not machine.here.touched)
 
 
-def is_device(value: Value | None) -> bool:
-    """Whether an argument names a lazy device."""
+def is_device(value: Value | None, backend: Backend) -> bool:
+    """Whether an argument names a device of a backend."""
     return any(
-        isinstance(option, (Device, Text)) and place_named(option) is Location.DEVICE
+        isinstance(option, (Device, Text)) and place_named(option, backend) is Location.DEVICE
         for option in options(value if value is not None else NONE)
     )
 
 
-def place_named(value: Value | None) -> Location | None:
-    """The place that a device argument names; None where it names no device, UNKNOWN where it cannot be told."""
+def place_named(value: Value | None, backend: Backend) -> Location | None:
+    """The place that a device argument names in a program for a backend.
+
+    None where it names no device, UNKNOWN where it cannot be told, or where that device is not on the machine.
+    """
     if value is None or value is NONE or isinstance(value, (Name, Function, Number)):
         return None
     if isinstance(value, (Device, Tensor)):
         return value.place
     if isinstance(value, Text):
-        return PLACES.get(value.const.partition(":")[0], Location.UNKNOWN) if value.const else Location.UNKNOWN
-    if isinstance(value, Choice) and any(place_named(option) is Location.DEVICE for option in value.options):
+        kind, index, _ = (value.const or value.opening).partition(":")
+        if value.const is None and not index:
+            return Location.UNKNOWN
+        return Location.DEVICE if kind in device_types(backend) else Location.HOST if kind == HOST else Location.UNKNOWN
+    if isinstance(value, Choice) and any(place_named(option, backend) is Location.DEVICE for option in value.options):
         return Location.DEVICE
     return Location.UNKNOWN
 
@@ -94,15 +102,46 @@ def make_on_device(machine: Machine, value: Value, body: Body, node: nodes.NodeN
 @function("torch.device")
 def device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A device by its name."""
-    place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"))
+    place = place_named(arguments.get(0, "type") or arguments.keywords.get("device"), machine.backend)
     return Device(place if place is not None else Location.UNKNOWN)
+
+
+@function("torch.accelerator.current_accelerator")
+def current_accelerator(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """The device of a native backend, which is torch's accelerator; of others nothing is known."""
+    return Device(Location.DEVICE) if machine.aim.is_native else UNKNOWN
+
+
+@function("torch.accelerator.is_available")
+def accelerator_is_available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Whether torch has an accelerator: a native backend is one. To ask starts its runtime."""
+    touch(machine, arguments, dotted)
+    return Number(True, traits=FACT) if machine.aim.is_native else UNKNOWN
+
+
+@function(*names(Role.PRESENCE))
+def is_present(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Whether the device of a native backend is there: it is in a program that runs on it."""
+    return Number(backend_of(dotted) is machine.backend, traits=FACT)
+
+
+@function(*names(Role.START))
+def start(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """What starts the runtime tells the number of the process's device, or sets it."""
+    touch(machine, arguments, dotted)
+    return NONE if dotted.endswith("set_device") else NUMBER
+
+
+def touch(machine: Machine, arguments: Arguments, dotted: str) -> None:
+    """Let the runtime of the device start here."""
+    machine.here.touched |= machine.touches.bit(arguments.node, dotted)
 
 
 @function("torch.set_default_device")
 def set_default_device(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What is made from here on lives on this device."""
     given = options(arguments.get(0, "device") or UNKNOWN)
-    places = {place_named(option) for option in given}
+    places = {place_named(option, machine.backend) for option in given}
     certain = not any(isinstance(option, Device) and not option.certain for option in given)
     place = Location.DEVICE if Location.DEVICE in places else places.pop() if len(places) == 1 else Location.UNKNOWN
     machine.default_device = Device(place or Location.HOST, certain)

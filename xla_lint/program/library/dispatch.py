@@ -10,6 +10,7 @@ from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import is_open, items_of
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value
+from xla_lint.program.library.compilers import BREAKING, note_break
 from xla_lint.program.library.devices import NAMING, reaches
 from xla_lint.program.library.optimizers import build_other_optimizer, is_built_like_one
 from xla_lint.program.library.registry import ATTRIBUTES, FUNCTIONS, ITERATIONS, MANAGERS, METHODS
@@ -49,6 +50,8 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     device = arguments.keywords.get("device") if dotted.startswith("torch.") and dotted not in NAMING else None
     if initialises(dotted, machine.target) or reaches(machine, device):
         machine.here.touched |= machine.touches.bit(arguments.node, dotted)
+    if dotted in BREAKING:
+        note_break(machine, arguments.node, dotted.removeprefix("builtins."))
     handler = FUNCTIONS.find(dotted)
     if handler is not None:
         return handler(machine, dotted, arguments)

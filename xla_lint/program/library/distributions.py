@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 @methods("torch.distributions.")
 def distribution_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A distribution's methods give tensors where its parameters live."""
-    return machine.derived(arguments.node, [*receiver.attributes.values(), *arguments.values()])
+    given = [*receiver.attributes.values(), *arguments.values()]
+    if name == "sample":
+        return machine.derived(arguments.node, given, grad=False)
+    return machine.derived(arguments.node, given)
 
 
 @function("torch.distributions.kl_divergence")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.values import NONE, NUMBER, Name, Number, Text, Value
+from xla_lint.program.library.compilers import note_break
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def log_to_root(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def configure(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Importing torch_xla leaves a root handler, so that this call does nothing unless it is forced."""
     forced = arguments.keywords.get("force")
-    if isinstance(forced, Number) and forced.const:
+    if machine.aim.is_native or (isinstance(forced, Number) and forced.const):
         machine.root_logger.level = level_of(arguments.keywords.get("level"))
     return NONE
 
@@ -50,6 +51,7 @@ def logger_method(machine: Machine, receiver: Logger, name: str, arguments: Argu
     level = level_of(arguments.get(0)) if name == "log" else LEVELS.get(name)
     if level is None:
         return NONE
+    note_break(machine, arguments.node, f"logging.{name}")
     machine.read_each(arguments, How.FORMAT, f"logging.{name}", first=offset, logger=receiver, level=level)
     return NONE
 

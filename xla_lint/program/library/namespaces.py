@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.objects import OPEN, is_open
-from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Mapping, Sequence, Text, Value
+from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Mapping, Sequence, Text, Value, as_setting
+from xla_lint.program.library.devices import is_device
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
@@ -32,11 +33,31 @@ def parser(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Instance(None, PARSER, node=arguments.node)
 
 
+@methods(PARSER, "add_argument_group", "add_mutually_exclusive_group")
+def group(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """Arguments of a group are arguments of the parser."""
+    return receiver
+
+
+@methods(PARSER, "add_argument")
+def add_argument(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """An argument whose default is the device of the program's backend counts as that: it says what is meant."""
+    default = arguments.keywords.get("default")
+    if machine.aim.is_native and isinstance(default, Text) and is_device(default, machine.backend):
+        flags = [value.const for value in arguments.positional if isinstance(value, Text) and value.const]
+        given = arguments.keywords.get("dest")
+        named = given.const if isinstance(given, Text) else max(flags, key=len, default=None)
+        if named:
+            machine.heap.put(receiver.attributes, named.lstrip("-").replace("-", "_"), as_setting(default))
+    return NONE
+
+
 @methods(PARSER, "parse_args", "parse_known_args", "parse_intermixed_args")
 def parse(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """The arguments as attributes: a namespace that is given is filled."""
     given = arguments.get(1, "namespace")
-    parsed = given if given is not None and given is not NONE else Instance(None, NAMESPACE, node=arguments.node)
+    made = Instance(None, NAMESPACE, dict(receiver.attributes), node=arguments.node)
+    parsed = given if given is not None and given is not NONE else made
     return Sequence([parsed, Sequence(None, TEXT)], UNKNOWN, True) if name == "parse_known_args" else parsed
 
 

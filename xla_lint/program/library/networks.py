@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import compiles_for_device
 from xla_lint.program.domain.events import Transfer
 from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.locations import device_tensors, location_of
@@ -56,7 +55,7 @@ def build_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     module = Instance(None, dotted, place=made_on.place, model=True, certain=made_on.certain, node=arguments.node)
     if dotted in CONTAINERS:
         fill(machine, module, arguments)
-    place = place_named(arguments.keywords.get("device"))
+    place = place_named(arguments.keywords.get("device"), machine.backend)
     if place is not None:
         module.place = place
     for value in arguments.values():
@@ -66,8 +65,6 @@ def build_module(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 
 ANY = "torch.nn.Module"
-COMPILED = "*compiled"
-"""The attribute of a model that was compiled in place."""
 PARAMETERS = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"})
 """The tensors that layers keep under these names."""
 WITHOUT_RESULT = frozenset({"__init__", "zero_grad", "load_state_dict", "gradient_checkpointing_enable"})
@@ -93,7 +90,7 @@ def call_model(machine: Machine, receiver: Instance, name: str, arguments: Argum
 def move_model(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A model is moved in place; where it cannot be told where to, it stays."""
     target = arguments.get(0, "device")
-    place = {"cuda": Location.UNKNOWN, "cpu": Location.HOST}.get(name) or place_named(target)
+    place = {"cuda": Location.UNKNOWN, "cpu": Location.HOST}.get(name) or place_named(target, machine.backend)
     if place is not None and not isinstance(target, Name):
         certain = not (isinstance(target, Device) and not target.certain)
         cast = len(arguments.positional) > 1 or "dtype" in arguments.keywords
@@ -138,19 +135,6 @@ def add_member(machine: Machine, receiver: Instance, name: str, arguments: Argum
     return NONE
 
 
-@methods("torch.nn.", "compile")
-def compile_in_place(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
-    """A model of the project is compiled in place; torch leaves its own layers as they are (torch 2.9.1)."""
-    if receiver.cls is not None and runs_at_the_call(arguments.keywords.get("backend")):
-        machine.heap.put(receiver.attributes, COMPILED, Number(True))
-    return NONE
-
-
-def runs_at_the_call(backend: Value | None) -> bool:
-    """Whether a backend of `torch.compile` runs the graph of a call on the device at once."""
-    return isinstance(backend, Text) and compiles_for_device(backend.const or "")
-
-
 @methods("torch.nn.", "apply")
 def apply_to_modules(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A function runs on every module."""
@@ -192,6 +176,8 @@ def model_attribute(machine: Machine, receiver: Instance, name: str, node: nodes
     """Attributes that any model has, and the tensors of layers."""
     if name == "training":
         return NUMBER
+    if name == "module" and receiver.cls is not None:
+        return receiver
     if name == "device":
         return Device(receiver.place, receiver.certain)
     if name in PARAMETERS and (receiver.cls is None or receiver.library):

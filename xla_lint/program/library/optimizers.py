@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Property
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Function
-from xla_lint.program.domain.events import ClippedEarly, Condition, OptimizerStep, Outdated
+from xla_lint.program.domain.events import ClippedEarly, OptimizerStep, Outdated
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.objects import OPTIMIZERS, is_assumed, is_optimizer
@@ -95,6 +97,8 @@ def move_parameters(machine: Machine, model: Instance, place: Location, node: no
     A move under a test that the source does not decide is none: the test may ask where the model is.
     """
     if any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition):
+        return
+    if not machine.backend.has(Property.REPLACES_PARAMETERS):
         return
     for part in parts_of(model):
         if replaces(part, place):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import DEVICE_TYPES, names
+from xla_lint.program.backend import device_types, names
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Function
-from xla_lint.program.domain.events import Autocast, Condition
+from xla_lint.program.domain.events import Autocast
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -45,7 +46,12 @@ def autocast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     enabled = arguments.get(0 if cuda else 2, "enabled")
     made = Instance(None, AUTOCAST, node=arguments.node)
     off = isinstance(enabled, Number) and enabled.const is not None and not enabled.const
-    if isinstance(kind, Text) and kind.const is not None and kind.const not in DEVICE_TYPES and not off:
+    if (
+        isinstance(kind, Text)
+        and kind.const is not None
+        and kind.const not in device_types(machine.backend)
+        and not off
+    ):
         made.attributes["device"] = kind
         made.optional = enabled is not None and not (isinstance(enabled, Number) and bool(enabled.const))
     return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.join import join
 from xla_lint.program.domain.objects import Super, any_of, as_container, fields_of
 from xla_lint.program.domain.values import (
@@ -131,9 +130,12 @@ def metadata(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 @function("importlib.util.find_spec")
 def find_spec(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """What tells whether a package is installed: that of the program's own backend is."""
+    """What tells whether a package is installed: that of the program's own backend is, and another one's is not."""
     name = arguments.get(0, "name")
-    asked = isinstance(name, Text) and (name.const or "").partition(".")[0] == (machine.backend or ASSUMED).name
+    package = (name.const or "").partition(".")[0] if isinstance(name, Text) else ""
+    if package in machine.aim.absent:
+        return NONE
+    asked = package == machine.backend.name
     return Instance(None, "importlib.machinery.ModuleSpec", node=arguments.node) if asked else UNKNOWN
 
 

@@ -157,7 +157,7 @@ def tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Argu
 @methods(type(UNKNOWN), "to")
 def move_unknown(machine: Machine, receiver: Value, name: str, arguments: Arguments) -> Value | None:
     """Something that is not known at all is moved to the device: a model, if its use shows it, else a tensor."""
-    if not is_device(arguments.get(0, "device")):
+    if not is_device(arguments.get(0, "device"), machine.backend):
         return None
     line = int(arguments.node.lineno or 0)
     return Tensor(Location.DEVICE, line=line, unstructured=True, certain=False, undecided=True)
@@ -197,7 +197,7 @@ def operation(
                 node, None, operands[1] if len(operands) > 1 else NONE, How.VALUE, ".copy_()", materialises=True
             )
     if plain in NEW_FACTORIES and receiver is not None:
-        place = place_named(arguments.keywords.get("device")) or receiver.place
+        place = place_named(arguments.keywords.get("device"), machine.backend) or receiver.place
         return machine.tensor(node, place, length=first_size(numbers), certain=receiver.certain)
     first = next((o for o in operands if isinstance(o, Tensor)), None)
     result = machine.derived(
@@ -293,7 +293,7 @@ def move(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) ->
     target = arguments.get(0, "device")
     dtype = next((v for v in (*arguments.positional, arguments.keywords.get("dtype")) if isinstance(v, Name)), None)
     kind = kind_named(dtype) or receiver.kind
-    place = place_named(target) if not isinstance(target, Name) else None
+    place = place_named(target, machine.backend) if not isinstance(target, Name) else None
     if place is not None and name == "to":
         known = not (isinstance(target, Device) and not target.certain)
         machine.emit(Transfer(node, machine.context, receiver, receiver.place, place, known, dtype is not None))

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, DRAWING_FACTORIES, FACTORIES, LIKE_FACTORIES
-from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.objects import COMPILED_MODEL
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -20,7 +18,6 @@ from xla_lint.program.domain.values import (
     Instance,
     Kind,
     Location,
-    Name,
     Number,
     Sequence,
     Tensor,
@@ -30,7 +27,6 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import place_named
-from xla_lint.program.library.networks import runs_at_the_call
 from xla_lint.program.library.registry import function
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine.arguments import Arguments
@@ -63,19 +59,6 @@ RANGES = frozenset({"arange", "range", "linspace", "logspace"})
 def absent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """False, or none, on the machine of a lazy device."""
     return Number(0 if dotted.endswith("count") else False, traits=frozenset({Trait.FACT}))
-
-
-@function("torch.compile", "torch.jit.script", "torch.jit.trace")
-def compiled(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A compiled function runs its own graphs."""
-    backend = arguments.keywords.get("backend")
-    value = arguments.get(0, "model")
-    if runs_at_the_call(backend):
-        if isinstance(value, Function):
-            value.compiled = True
-        elif isinstance(value, Instance):
-            return Instance(None, COMPILED_MODEL, place=value.place, model=True, node=arguments.node)
-    return value if value is not None else Name("functools.identity")
 
 
 @function("torch.load")
@@ -144,7 +127,7 @@ def _other(machine: Machine, dotted: str, name: str, arguments: Arguments) -> Va
 def make(machine: Machine, name: str, arguments: Arguments) -> Value:
     """A tensor made from numbers."""
     node = arguments.node
-    named = place_named(arguments.keywords.get("device"))
+    named = place_named(arguments.keywords.get("device"), machine.backend)
     default = Device(Location.HOST) if name == "from_numpy" else machine.device
     place = named if named is not None else default.place
     sizes = arguments.positional
@@ -242,7 +225,7 @@ def is_constant(data: Value | None) -> bool:
 def _like(machine: Machine, arguments: Arguments) -> Value:
     given = options(arguments.get(0, "input") or UNKNOWN)
     dtype = arguments.keywords.get("dtype")
-    named = place_named(arguments.keywords.get("device"))
+    named = place_named(arguments.keywords.get("device"), machine.backend)
     models = [option for option in given if isinstance(option, Tensor)]
     if not models:
         return machine.tensor(arguments.node, named) if named is not None else UNKNOWN

@@ -33,7 +33,13 @@ def build_metric(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 @methods(PACKAGE, "to", "cuda", "cpu", "clone", "train", "eval", "requires_grad_")
 def move_metric(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """A metric is moved in place."""
-    place = Location.HOST if name == "cpu" else place_named(arguments.get(0, "device")) if name == "to" else None
+    place = (
+        Location.HOST
+        if name == "cpu"
+        else place_named(arguments.get(0, "device"), machine.backend)
+        if name == "to"
+        else None
+    )
     if place is not None:
         machine.heap.assign(receiver, "place", place)
     return receiver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import ASSUMED, BACKENDS, names
+from xla_lint.program.backend import BACKENDS, names
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.ranks import RANK
@@ -75,7 +75,7 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
 @function(*(f"{package}.utils.{test}" for package in ("transformers", "accelerate") for test in PRESENCE_TESTS))
 def available(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """True in a program for the backend that is asked for."""
-    return Number(PRESENCE_TESTS[dotted.rpartition(".")[2]] is (machine.backend or ASSUMED), traits=FACT)
+    return Number(PRESENCE_TESTS[dotted.rpartition(".")[2]] is machine.backend, traits=FACT)
 
 
 @methods(TOKENIZER)

@@ -8,8 +8,9 @@ from astroid import nodes
 
 from xla_lint.program.backend import BACKENDS, backend_of, names, role_of, spelled
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Function
-from xla_lint.program.domain.events import Condition, How
+from xla_lint.program.domain.events import How
 from xla_lint.program.domain.objects import COMPILED_MODEL, bound_to, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.domain.events import Context
+    from xla_lint.program.domain.contexts import Context
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Tensor
 

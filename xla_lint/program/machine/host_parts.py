@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import Condition
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.values import FETCHED, Location
 
 if TYPE_CHECKING:

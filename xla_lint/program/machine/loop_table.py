@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.program.domain.events import Context
+from xla_lint.program.domain.contexts import Context
 from xla_lint.program.domain.loops import Form, Loop
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
-    from xla_lint.program.domain.events import CallSite
+    from xla_lint.program.domain.contexts import CallSite
     from xla_lint.program.machine.position import Position
 
 

@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
+from xla_lint.program.domain.contexts import Condition, Constraint, Context
 from xla_lint.program.domain.definitions import Method
-from xla_lint.program.domain.events import (
-    Barrier,
-    Collective,
-    Condition,
-    Constraint,
-    Context,
-    Event,
-    Forward,
-    SplitStep,
-)
+from xla_lint.program.domain.events import Barrier, Collective, Event, Forward, SplitStep
 from xla_lint.program.domain.heap import Heap
 from xla_lint.program.domain.loaders import Logger
 from xla_lint.program.domain.locations import location_of
@@ -45,7 +37,6 @@ from xla_lint.program.machine.meanings import ATTRIBUTES, CALLS, EXPRESSIONS, IT
 from xla_lint.program.machine.memo import Memo
 from xla_lint.program.machine.operations import Operations
 from xla_lint.program.machine.position import Position
-from xla_lint.program.project.backends import backend_in
 from xla_lint.program.project.project import Project, path_of_module
 from xla_lint.program.syntax.index import Index, index_of
 
@@ -53,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
+    from xla_lint.program.backend.aim import Aim
     from xla_lint.program.domain.definitions import GradientHook
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Instance, Value
@@ -65,11 +57,13 @@ if TYPE_CHECKING:
 class Machine(Operations):
     """One run of one program: where it stands, and what it has done so far."""
 
-    def __init__(self, module: nodes.Module, project: Project, target: Version, *, assume_device: bool) -> None:
+    def __init__(
+        self, module: nodes.Module, project: Project, target: Version, aim: Aim, *, assume_device: bool
+    ) -> None:
         self.project = project
         self.target = target
-        self.backend = backend_in(module)
-        """The backend that the entry module is for; None where it tells none."""
+        self.aim = aim
+        self.backend = aim.backend
         self.limits = Limits()
         self.assume_device = assume_device
         """Whether a model or loss known by its use alone lives on the device."""
@@ -262,18 +256,18 @@ class Machine(Operations):
             or last.callback is not at.callback
             or last.replicated is not at.replicated
             or last.module is not at.frame.module
+            or last.compiled is not at.compiled
             or last.doubt != at.doubt
         ):
-            last = self._context = Context(
-                at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module, doubt=at.doubt
-            )
+            given = at.loops, condition, at.calls, at.closure, at.callback, at.replicated, at.frame.module
+            last = self._context = Context(*given, doubt=at.doubt, compiled=at.compiled)
         return last
 
     @property
     def setting(self) -> tuple[Any, ...]:
         """What else holds here and can make a difference to a function that is called."""
         at = self.at
-        around = (self.without_caller, at.replicated, at.closure, at.callback, at.in_forward)
+        around = (self.without_caller, at.replicated, at.closure, at.callback, at.in_forward, at.compiled)
         return *around, self.bindings, self.default_device
 
     @property

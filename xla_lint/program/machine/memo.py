@@ -137,6 +137,7 @@ class Memo:
         return (
             function.node,
             function.compiled,
+            function.compilation,
             tuple(fingerprint(value, state) for value in bound.values()),
             heap.version,
             state.epochs & heap.recorded,
@@ -175,7 +176,15 @@ def fingerprint(value: Value, state: State, depth: int = DEEPEST) -> Any:
         return (Stream, value.counted, len(value.pieces), value.source is None, value.stop is None, inner)
     if isinstance(value, Function):
         given = tuple(fingerprint(item, state, depth - 1) for item in (*value.leading, *value.defaults.values()))
-        return (value.node, value.frame, value.receiver, value.compiled, tuple(value.defaults), given)
+        return (
+            value.node,
+            value.frame,
+            value.receiver,
+            value.compiled,
+            value.compilation,
+            tuple(value.defaults),
+            given,
+        )
     return value
 
 

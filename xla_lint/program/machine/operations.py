@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.program.domain.contexts import CallSite
     from xla_lint.program.domain.definitions import Function, Imported
-    from xla_lint.program.domain.events import CallSite, How
+    from xla_lint.program.domain.events import How
     from xla_lint.program.domain.loaders import Logger
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.state import Frame

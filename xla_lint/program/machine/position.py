@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from astroid import nodes
 
-    from xla_lint.program.domain.events import CallSite
+    from xla_lint.program.domain.compilations import Compilation
+    from xla_lint.program.domain.contexts import CallSite
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.state import Frame, State
 
@@ -49,6 +50,8 @@ class Position:
     """In code that each replica runs in a process of its own."""
     unrolled: int = 1
     """How often what runs here is run in a row, because comprehensions around go item by item."""
+    compiled: Compilation | None = None
+    """In code that a native backend's compiler traces."""
     entry_point: int = MODULE
     """Which entry point is being run: `MODULE`, `CONSTRUCTORS`, or one of those that have no caller in sight."""
 
@@ -68,6 +71,7 @@ class Position:
             self.in_forward,
             self.replicated,
             self.unrolled,
+            self.compiled,
             self.entry_point,
         )
 

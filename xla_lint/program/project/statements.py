@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from astroid import nodes
 
 from xla_lint.program.backend import BACKENDS
-from xla_lint.program.project.backends import LAZY_MARKS, names_lazy_device
+from xla_lint.program.project.backends import LAZY_MARKS, NATIVE, names_native_device
 from xla_lint.program.project.launches import launched_in
 from xla_lint.program.project.marks import (
     ACCELERATOR,
@@ -34,7 +34,7 @@ PACKAGES = frozenset[str]().union(*(backend.packages for backend in BACKENDS))
 MODULES = tuple(module for backend in BACKENDS for module in backend.modules)
 DRIVING = frozenset[str]().union(*(backend.driving for backend in BACKENDS))
 REPLICA_FUNCTIONS = tuple(backend.replica_function for backend in BACKENDS if backend.replica_function is not None)
-NAMED_DEVICES = tuple(backend.device_type for backend in BACKENDS if backend.named_by_device)
+NAMED_DEVICES = tuple(backend.device_type for backend in NATIVE)
 SCRIPTS = (MAIN, *REPLICA_FUNCTIONS)
 """What a file holds that may run as a script though others import it."""
 IMPORTED = rb"(?:from|import)[ \t][^\n#]*\b"
@@ -42,10 +42,21 @@ XLA = _any_of([*sorted(PACKAGES), *MODULES]) + rb"\b"
 REPLICAS = rb"^def " + _any_of(REPLICA_FUNCTIONS) + rb"\b"
 """A file that defines the function for replicas."""
 NAMED = rb"\b(?:to\(|device\(|device\s*=)\s*[\"']" + _any_of(NAMED_DEVICES)
-NAMES_DEVICE = b"|" + NAMED + rb"[\"':]" if NAMED_DEVICES else b""
-"""A file that names a device of a backend which need not be imported."""
-ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]" if NAMED_DEVICES else b""
-"""The same, at the top level, and under no condition."""
+NAMES_DEVICE = (
+    b"|"
+    + NAMED
+    + rb"[\"':]|\btorch\."
+    + _any_of(NAMED_DEVICES)
+    + rb"\.\w|"
+    + _any_of(f"{quote}{backend.process_group}{quote}" for backend in NATIVE for quote in "\"'")
+)
+"""A file that names a device of a backend which need not be imported, its module of torch, or its process group."""
+ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]"
+"""The first, at the top level, and under no condition."""
+MENTIONED = re.compile(rb"[\"']" + _any_of(NAMED_DEVICES) + rb"[\"':]")
+"""A file that holds the name of such a device: what becomes of it shows when it is run."""
+OTHERS = tuple(mark for backend in NATIVE for mark in backend.others)
+"""What a file holds that is for another maker's device of the same name."""
 REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
 """An import, or such a device, under no condition."""
 COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + REPLICAS, re.MULTILINE)
@@ -78,6 +89,8 @@ def stated_in(source: bytes, path: Path | None = None) -> Statements:
     commits = COMMITS_TO_XLA.search(source) is not None
     requests = Requests() if commits else requests_in(source, path)
     domains = {domain for domain, pattern in DOMAINS.items() if pattern.search(source)}
+    if Domain.XLA not in domains and mentions_device(source):
+        domains.add(Domain.XLA)
     return Statements(
         frozenset(domains | ({Domain.XLA} if any(requests) else set())),
         launched_in(source),
@@ -85,6 +98,11 @@ def stated_in(source: bytes, path: Path | None = None) -> Statements:
         REQUIRES_XLA.search(source) is not None,
         commits or requests.asks,
     )
+
+
+def mentions_device(source: bytes) -> bool:
+    """Whether a file of torch holds the name of a native backend's device, as a setting or an argument may."""
+    return b"torch" in source and MENTIONED.search(source) is not None and not _holds_any(source, OTHERS)
 
 
 def _holds_any(source: bytes, texts: Iterable[str]) -> bool:
@@ -113,7 +131,7 @@ def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
         Domain.XLA: any(map(is_of_xla, names))
         or (scope is Scope.ALL and any(name.partition(".")[0] in TORCH_PACKAGES for name in names))
         or has_replica_function(module)
-        or names_lazy_device(module)
+        or names_native_device(module)
         or any(requests_in(source, _path_of(module))),
         Domain.ACCELERATE: any(name in ACCELERATORS for name in names),
         Domain.SAGEMAKER: any(name.partition(".")[0] == SAGEMAKER for name in names),
@@ -131,7 +149,7 @@ def drives_device(module: nodes.Module) -> bool:
     return (
         any(name in module.locals for name in REPLICA_FUNCTIONS)
         or any(name.partition(".")[0] in DRIVING for name in index_of(module).imported)
-        or names_lazy_device(module)
+        or names_native_device(module)
         or any(requests_in(_source_of(module), _path_of(module)))
     )
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from astroid import nodes
 
-from xla_lint.program.backend import ASSUMED
-from xla_lint.program.backend.backend import Backend, Role
+from xla_lint.program.backend.aim import Aim
+from xla_lint.program.backend.backend import Backend, Charge, Mode, Role
 from xla_lint.program.domain.events import Event, LibraryCall
+from xla_lint.program.project.backends import always_shows
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import pinned_version, requirements
 from xla_lint.program.project.scripts import Script
@@ -41,8 +42,10 @@ class Program:
     events: list[Event] = field(default_factory=list)
     """What happens, in the order in which it was interpreted."""
     project: Project = field(default_factory=Project)
-    backend: Backend = ASSUMED
-    """The backend that the program is for."""
+    aim: Aim = field(default_factory=Aim)
+    """The backend for which it was run."""
+    mode: Mode = Mode.LAZY
+    """How its operations run outside compiled functions."""
     alone: bool = False
     """True where no other module took part."""
     importing: frozenset[str] = frozenset()
@@ -91,12 +94,30 @@ class Program:
         """Whether one of these dotted names is called at all."""
         return any(name in self._by_name for name in names)
 
-    # What the target release and the files say.
+    # What the backend, the target release and the files say.
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that the program is for."""
+        return self.aim.backend
 
     @property
     def barrier(self) -> str:
         """How the target release spells a barrier."""
         return self.spell(Role.BARRIER)
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """How its operations may run, in compiled functions and outside."""
+        return frozenset({self.mode, Mode.COMPILED} if Mode.COMPILED in self.backend.charges else {self.mode})
+
+    def mode_of(self, event: Event) -> Mode:
+        """How the operations run at the place of an event."""
+        return Mode.COMPILED if event.context.compiled is not None else self.mode
+
+    def charge_of(self, event: Event) -> Charge:
+        """What a read costs at the place of an event."""
+        return self.backend.charges[self.mode_of(event)]
 
     def spell(self, role: Role) -> str:
         """How the program's backend spells something in the target release.
@@ -109,6 +130,12 @@ class Program:
     def needs_xla(self, node: nodes.NodeNG) -> bool:
         """Whether a node's module, or the one that was run, cannot be imported without a backend."""
         return any(map(needs_xla, self._heads(node)))
+
+    def needs_backend(self, node: nodes.NodeNG) -> bool:
+        """Whether a node's module, or the one that was run, names the backend under no test."""
+        if self.aim.is_lazy:
+            return self.needs_xla(node)
+        return any(always_shows(self.backend, module) for module in self._heads(node))
 
     def is_script(self, node: nodes.NodeNG) -> bool:
         """Whether a node's module, or the one that was run, tests `__name__` to see whether it is run by itself."""

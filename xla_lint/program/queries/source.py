@@ -6,19 +6,93 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.syntax.imports import always_imports_xla, dotted_name, imports_of
-from xla_lint.program.syntax.index import index_of
+from xla_lint.program.backend import OWN_PACKAGES
+from xla_lint.program.syntax.imports import always_imports, assigned_value, bindings_of, dotted_name, imports_of
+from xla_lint.program.syntax.index import index_of, last_name
 from xla_lint.program.syntax.uses import Use
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-__all__ = ["branches_around", "calls_in_other_branches", "dotted_name", "is_import", "needs_xla", "use_of"]
+__all__ = [
+    "branches_around",
+    "calls_in_other_branches",
+    "dotted_name",
+    "fills_up",
+    "is_import",
+    "needs_xla",
+    "only_calls",
+    "use_of",
+]
 
 
 def needs_xla(module: nodes.Module) -> bool:
     """Whether a module cannot be imported without torch_xla."""
-    return always_imports_xla(module)
+    return always_imports(module, OWN_PACKAGES)
+
+
+def only_calls(region: nodes.NodeNG, names: Container[str]) -> bool:
+    """Whether a function or a `with` does nothing but arithmetic and calls of functions of these last names."""
+    body = region.body if isinstance(region, (nodes.FunctionDef, nodes.With)) else [region]
+    views = (nodes.Subscript, nodes.Await, nodes.Yield, nodes.FunctionDef, nodes.ClassDef)
+    for statement in body:
+        if any(True for _ in statement.nodes_of_class(views)):
+            return False
+        if any(attribute.attrname in ("T", "mT", "H", "mH") for attribute in statement.nodes_of_class(nodes.Attribute)):
+            return False
+        if any(operation.op == "@" for operation in statement.nodes_of_class(nodes.BinOp)):
+            return False
+        if any(last_name(call.func) not in names for call in statement.nodes_of_class(nodes.Call)):
+            return False
+    return True
+
+
+def computes_with(function: nodes.NodeNG, parameter: str) -> bool:
+    """Whether a function puts a parameter into an arithmetic or an index, and not into tests alone."""
+    return any(is_computed_with(name) for name in function.nodes_of_class(nodes.Name) if name.name == parameter)
+
+
+def is_computed_with(name: nodes.Name) -> bool:
+    """Whether a name is part of an arithmetic or an index which is no test and no text."""
+    inner: nodes.NodeNG = name
+    around, computes = name.parent, False
+    while around is not None and not around.is_statement:
+        if isinstance(around, (nodes.Compare, nodes.JoinedStr, nodes.IfExp)):
+            return False
+        computes |= isinstance(around, nodes.BinOp) or (isinstance(around, nodes.Subscript) and inner is around.slice)
+        inner, around = around, around.parent
+    tests = isinstance(around, (nodes.If, nodes.While)) and inner is around.test
+    return computes and not tests
+
+
+def fills_up(call: nodes.NodeNG) -> bool:
+    """Whether an argument of a call is what a length lacks: `new_zeros(size - len(rows))`, through a name as well."""
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)] if isinstance(call, nodes.Call) else []
+    for part in parts:
+        for inner in (part, *(part.elts if isinstance(part, (nodes.Tuple, nodes.List)) else ())):
+            bindings = bindings_of(inner) if isinstance(inner, nodes.Name) else []
+            value = assigned_value(bindings[0]) if len(bindings) == 1 else inner
+            if isinstance(value, nodes.BinOp) and value.op == "-" and is_length(value.right):
+                return True
+    return False
+
+
+def is_length(node: nodes.NodeNG) -> bool:
+    """Whether an expression asks for a length: `len(x)`, `x.size(0)`, `x.shape[0]`."""
+    if isinstance(node, nodes.Call):
+        return last_name(node.func) in ("len", "size")
+    return isinstance(node, nodes.Subscript) and last_name(node.value) == "shape"
+
+
+def sets_attribute(module: nodes.Module, name: str, value: object) -> bool:
+    """Whether a module sets an attribute of this name to a constant."""
+    return any(
+        isinstance(target.parent, nodes.Assign)
+        and isinstance(target.parent.value, nodes.Const)
+        and target.parent.value.value == value
+        for target in module.nodes_of_class(nodes.AssignAttr)
+        if target.attrname == name
+    )
 
 
 def is_import(name: nodes.Name) -> bool:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 from astroid import nodes
 
-from xla_lint.program.backend import OWN_PACKAGES
 from xla_lint.program.syntax.names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 MOST_ALIASES = 4
 """How many assignments of one name to another are followed."""
@@ -91,8 +90,8 @@ def dotted_name(node: nodes.NodeNG, aliases: int = MOST_ALIASES) -> str | None:
     return None
 
 
-def always_imports_xla(module: nodes.Module) -> bool:
-    """Whether a module cannot be imported without a backend: it imports one at its top level, under no test."""
+def always_imports(module: nodes.Module, wanted: Collection[str]) -> bool:
+    """Whether a module cannot be imported without one of some packages: its top level imports it under no test."""
     for statement in module.body:
         if isinstance(statement, nodes.Import):
             packages = {name.partition(".")[0] for name, _ in statement.names}
@@ -100,6 +99,6 @@ def always_imports_xla(module: nodes.Module) -> bool:
             packages = {(statement.modname or "").partition(".")[0]}
         else:
             continue
-        if not packages.isdisjoint(OWN_PACKAGES):
+        if not packages.isdisjoint(wanted):
             return True
     return False

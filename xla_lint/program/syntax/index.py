@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from astroid import nodes
 
-from xla_lint.program.backend import BACKENDS, names
+from xla_lint.program.backend import ASSUMED, BACKENDS, names
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.syntax.uses import Uses, note_call, note_filled, receiver_of
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 LEAVES = frozenset({nodes.Const, nodes.AssignName, nodes.Pass, nodes.DelName, nodes.Break, nodes.Continue})
 """What has no nodes inside, and tells nothing."""
-TAKE_DEVICES = frozenset({"to", "device"})
-"""The functions, by last name, whose first argument names a device."""
+TAKE_DEVICES = frozenset({"to", "init_process_group", "compile"})
+"""The functions and methods, by last name, that are told a device or what is for one, whatever they are called on."""
 KEPT_AS = "_xla_lint_index"
 """The attribute of a tree that holds its index."""
 SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
@@ -181,15 +181,19 @@ class Index:
         return len(self._given.get((last_name(call.func), slot), ())) > 1
 
     @cached_property
-    def devices(self) -> frozenset[str]:
-        """The texts by which calls name devices: `.to("cpu")`, `torch.device("cpu")`, `device="cpu"`."""
-        return frozenset(
-            text
+    def device_calls(self) -> tuple[nodes.Call, ...]:
+        """The calls that may name a device of torch: `x.to("cpu")`, `torch.ones(2, device="cpu")`."""
+        return tuple(
+            call
             for calls in self._calls.values()
             for call in calls
-            for slot, text in texts_of(call)
-            if slot == "device" or (slot == 0 and last_name(call.func) in TAKE_DEVICES)
+            if last_name(call.func) in TAKE_DEVICES or self.is_of_torch(call.func)
         )
+
+    def is_of_torch(self, function: nodes.NodeNG) -> bool:
+        """Whether a function is called by a name that stands for torch or a part of it."""
+        root = root_name(function)
+        return root is not None and "torch" in self._bound.get(root, ())
 
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
@@ -248,8 +252,8 @@ NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
 }
 """What is noted of a node of each kind, besides those that the walk itself knows."""
 CHOICES = frozenset[str]().union(*(backend.choices for backend in BACKENDS))
-DEVICE_CALLS = frozenset(names(Role.DEVICE)).union(
-    name.rpartition(".")[2] for name in names(Role.DEVICE, Role.OPTIMIZER_STEP)
+DEVICE_CALLS = frozenset(ASSUMED.names(Role.DEVICE)).union(
+    name.rpartition(".")[2] for name in ASSUMED.names(Role.DEVICE, Role.OPTIMIZER_STEP)
 ) - {"device"}
 """The functions that only a lazy device has, by last name and whole: `device` alone is an attribute of much else."""
 CLOSURES = frozenset(name.rpartition(".")[2] for name in names(Role.STEP_CLOSURE))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from astroid import nodes
 
 from xla_lint.knowledge import api
-from xla_lint.program.backend import OWN_PACKAGES, package_of
+from xla_lint.program.backend import ASSUMED, has_releases
 from xla_lint.program.syntax.imports import assigned_value, bindings_of, dotted_name, imports_of, is_none_constant
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from xla_lint.knowledge.releases import Release
 
-PACKAGES = frozenset(spelled for name in ("torch", *OWN_PACKAGES) for spelled in (name, name.replace("_", "-")))
-VERSIONS = frozenset(f"{name}.{attribute}" for name in ("torch", *OWN_PACKAGES)
+PACKAGES = frozenset(spelled for name in ("torch", ASSUMED.name) for spelled in (name, name.replace("_", "-")))
+VERSIONS = frozenset(f"{name}.{attribute}" for name in ("torch", ASSUMED.name)
                      for attribute in ("__version__", "version.__version__"))  # fmt: skip
 VERSION_FUNCTIONS = frozenset({"importlib.metadata.version", "importlib_metadata.version"})
 DISTRIBUTIONS = frozenset({"pkg_resources.get_distribution"})
 PARSERS = frozenset({"Version", "parse", "parse_version", "LooseVersion", "StrictVersion", "TorchVersion"})
-COMPARERS = frozenset({"is_torch_version", *(f"is_{name}_version" for name in OWN_PACKAGES)})
+COMPARERS = frozenset({"is_torch_version", f"is_{ASSUMED.name}_version"})
 UTILITIES = ("accelerate.", "diffusers.", "transformers.", "optimum.")
 PIECES = 3
 """The numbers of a release, as far as tests look: major, minor, patch."""
@@ -114,7 +114,7 @@ class VersionTests:
         return Answer.YES
 
     def _exists(self, dotted: str) -> Answer:
-        if package_of(dotted) in (None, dotted):
+        if not has_releases(dotted) or dotted == ASSUMED.name:
             return Answer.UNRELATED
         known = api.exists(dotted, self.target)
         return Answer.UNDECIDED if known is None else Answer(known)
@@ -197,7 +197,7 @@ class VersionTests:
         values = [self._value(argument, depth + 1) for argument in call.args]
         if isinstance(call.func, nodes.Name) and call.func.name in ("hasattr", "getattr") and len(call.args) >= 2:
             owner = dotted_name(call.args[0]) or ""
-            if package_of(owner) is not None:
+            if has_releases(owner):
                 return self._exists(f"{owner}.{values[1]}") if isinstance(values[1], str) else Answer.UNDECIDED
             return Answer.UNRELATED
         if function.startswith(UTILITIES):

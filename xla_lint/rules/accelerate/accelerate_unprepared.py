@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import Condition, Forward, LibraryCall, LoopRun, Transfer
+from xla_lint.program.domain.contexts import Condition
+from xla_lint.program.domain.events import Forward, LibraryCall, LoopRun, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import loaders_of
 from xla_lint.program.domain.values import Instance, Location, Number, Trait, options

@@ -8,7 +8,8 @@ from xla_lint.program.domain.events import Forward, LibraryCall, LoopRun
 from xla_lint.program.domain.values import Instance, options
 
 if TYPE_CHECKING:
-    from xla_lint.program.domain.events import Context, Event
+    from xla_lint.program.domain.contexts import Context
+    from xla_lint.program.domain.events import Event
     from xla_lint.program.queries import Program
 
 ACCELERATOR = "accelerate.Accelerator"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import History
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Rule, Severity
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class GraphGrowth(Rule):
         " not freed; add the detached value, as in 'total += loss.detach()'"
     )
     subscribes = (History,)
-    needs = (Role.BARRIER,)
+    modes = OUTSIDE_COMPILED
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report totals that keep history across steps."""

@@ -8,13 +8,14 @@ from astroid import nodes
 
 from xla_lint.program.backend import names, spelled
 from xla_lint.program.backend.backend import Role
-from xla_lint.program.domain.events import Condition
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.queries import branches_around, calls_in_other_branches
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from xla_lint.program.domain.events import Constraint, Context, Event
+    from xla_lint.program.domain.contexts import Constraint, Context
+    from xla_lint.program.domain.events import Event
 
 OWN_SAVES = frozenset(map(spelled, names(Role.SAVE)))
 """How events spell the backends' own ways to save: all replicas run what is pending for them (torch_xla 2.9.0)."""

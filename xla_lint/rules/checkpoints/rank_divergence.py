@@ -10,7 +10,7 @@ from xla_lint.program.backend.torch_xla.names import LAST_WAITING_SAVE
 from xla_lint.program.domain.events import Collective, LibraryCall, Parting, Read, Save
 from xla_lint.program.domain.values import Location
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, GATHERED, Confidence, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import OWN_SAVES, WHY, anchor, dividing, paired
 from xla_lint.rules.reads.library_calls import LOGS, is_synchronised
 from xla_lint.rules.reads.selection import on_some_replicas
@@ -55,6 +55,10 @@ class RankDivergence(Rule):
     ## When it is fine
     Tests that come out the same on all replicas, such as `xr.world_size() > 1`. A collective whose twin stands under
     the opposite test (`if not master: xm.rendezvous(tag)`, later `if master: xm.rendezvous(tag)`) is reached by all.
+
+    ## On TorchTPU and TorchNeuron
+    A collective under a test on the rank hangs in the same way. A read or a save on one rank only waits there, unless
+    TorchTPU fuses.
     """
 
     symbol = "xla-rank-divergence"
@@ -65,6 +69,7 @@ class RankDivergence(Rule):
         " replicas, and keep only host work under the test"
     )
     subscribes = (Collective, LibraryCall, Read, Save)
+    modes = EVERYWHERE
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -89,14 +94,20 @@ class RankDivergence(Rule):
         if isinstance(event, Collective):
             return event.spelled
         if isinstance(event, Read):
-            collective = on_some_replicas(event) and event.tensor.collective
+            collective = self.gathers and on_some_replicas(event) and event.tensor.collective
             return f"the read of '{event.what}', whose graph holds a collective," if collective else None
         if isinstance(event, Save):
-            return event.spelled if is_collective_save(event, self.program.target) else None
+            waits = self.gathers and is_collective_save(event, self.program.target)
+            return event.spelled if waits else None
         if isinstance(event, LibraryCall):
             synchronised = is_synchronised(event)
             return "a log with sync_dist=True" if synchronised else None
         return None
+
+    @property
+    def gathers(self) -> bool:
+        """Whether a value may still wait for what other replicas contribute when it is asked for."""
+        return self.program.mode in GATHERED
 
     @cached_property
     def replicated(self) -> bool:

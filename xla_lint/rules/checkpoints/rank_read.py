@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Collective, Read, Save
 from xla_lint.program.domain.values import Location
-from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+from xla_lint.rules.base import GATHERED, Confidence, Counter, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import OWN_SAVES, WHY, anchor, dividing
 from xla_lint.rules.checkpoints.rank_divergence import is_collective_save
 from xla_lint.rules.reads.selection import on_some_replicas
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+
+MATERIALISE = "move what is saved to the CPU on all replicas, and write it on one"
+ON_ALL = "call it on all replicas: it writes on the master only"
 
 
 class RankRead(Rule):
@@ -53,6 +57,11 @@ class RankRead(Rule):
     Host work under the test is never reported, nor is a value that was fetched or materialised on all replicas before:
     fetching it again concerns one replica alone. `xm.save` on the master after a barrier that all have passed executes
     nothing (torch_xla 2.9.0).
+
+    ## On TorchTPU and TorchNeuron
+    TorchTPU with `DEFER_AND_FUSE` runs what a read or a save needs on that rank alone, and waits for the others
+    (documented; a checkpoint that stopped growing was reported). Move what is saved to the CPU on all ranks, and write
+    it on one. Where operations run one by one, a read on one rank only waits: in a step it is `xla-value-read`.
     """
 
     symbol = "xla-rank-read"
@@ -63,7 +72,7 @@ class RankRead(Rule):
         " holds a collective; %(instead)s"
     )
     subscribes = (Read, Save)
-    needs = (Role.BARRIER,)
+    modes = GATHERED
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
@@ -86,8 +95,12 @@ class RankRead(Rule):
             what=f"'{read.what}', still pending{computed(read.tensor, read.context)}, is read by {read.spelled}",
             why=WHY[constraint.condition],
             where=where(read.context),
-            instead=f"read it on all replicas after {self.program.barrier}, and print it on one",
+            instead=f"read it on all replicas{self._after}, and print it on one",
         )
+
+    @property
+    def _after(self) -> str:
+        return f" after {self.program.barrier}" if self.program.backend.has(Role.BARRIER) else ""
 
     @cached_property
     def _diverging(self) -> set[nodes.NodeNG]:
@@ -96,7 +109,8 @@ class RankRead(Rule):
         return {anchor(event, constraint) for event, constraint in found if constraint is not None}
 
     def _check_save(self, save: Save) -> Iterator[Finding]:
-        own = save.spelled in OWN_SAVES and save.place is not Location.HOST and save.pending
+        fused = not self.program.aim.is_lazy and save.spelled != "wandb.watch" and save.place is Location.DEVICE
+        own = fused or (save.spelled in OWN_SAVES and save.place is not Location.HOST and save.pending)
         watches = save.spelled == "wandb.watch" and save.place is Location.DEVICE
         constraint = dividing(save.context, by_data=own)
         if constraint is None or not (own or watches):
@@ -107,7 +121,5 @@ class RankRead(Rule):
             what=f"{save.spelled} runs" if own else "hooks that read gradients are set",
             why=WHY[constraint.condition],
             where=where(save.context),
-            instead="call it on all replicas: it writes on the master only"
-            if own
-            else "log values that all replicas have read",
+            instead=MATERIALISE if fused else ON_ALL if own else "log values that all replicas have read",
         )

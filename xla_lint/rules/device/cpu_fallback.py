@@ -71,7 +71,7 @@ class CpuFallback(Rule):
         if not isinstance(event, LibraryCall) or event.context.step is None or event.context.periodic:
             return
         tensors = operands(event)
-        placed = is_device(event.kwargs.get("device"))
+        placed = is_device(event.kwargs.get("device"), self.program.backend)
         if not tensors and not placed:
             return
         for fallback in fallbacks(event.name):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.backend.backend import Role
-from xla_lint.program.domain.events import Condition, LibraryCall
+from xla_lint.program.domain.contexts import Condition
+from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Location, Tensor, Text, options
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,15 +59,21 @@ class CudaLeftover(Rule):
     answer is unknown, defaults of their parameters included. `torch.cuda.manual_seed_all` and the flags of cuDNN have
     no effect without CUDA and are not reported. `torch.cuda.amp` is `xla-foreign-autocast` and
     `xla-foreign-grad-scaler`.
+
+    ## On TorchTPU and TorchNeuron
+    The module counts that names the device under no test. `torch.tpu.synchronize()` and `torch.neuron.synchronize()`
+    wait for it.
     """
 
     symbol = "xla-cuda-leftover"
     number = "9761"
     severity = Severity.ERROR
     message = (
-        "'%(call)s' is for CUDA, and this code runs on XLA; %(instead)s, or put it under a test of the device's type"
+        "'%(call)s' is for CUDA, and this code runs on %(title)s; %(instead)s, or put it under a test of the device's"
+        " type"
     )
     subscribes = (LibraryCall,)
+    modes = EVERYWHERE
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -83,12 +90,13 @@ class CudaLeftover(Rule):
         if is_optional(event) or self._is_optional_default(event):
             return
         call = cuda_call(event)
-        if call is not None and (self.program.needs_xla(event.node) or on_xla(event.receiver)):
+        if call is not None and (self.program.needs_backend(event.node) or on_xla(event.receiver)):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,
                 Confidence.of(certain),
                 call=call,
+                title=self.program.backend.title,
                 instead=self._instead(event),
             )
 
@@ -106,10 +114,12 @@ class CudaLeftover(Rule):
     def _instead(self, call: LibraryCall) -> str:
         name = call.name.rpartition(".")[2]
         if not call.name.startswith(CUDA):
-            return "move to the XLA device"
+            return f"move to the {self.program.backend.title} device"
         backend, spell = self.program.backend, self.program.spell
         if name == "synchronize" and backend.has(Role.BARRIER, Role.WAIT):
             return f"use {spell(Role.BARRIER)} and {spell(Role.WAIT)}"
+        if name == "synchronize" and backend.has(Role.WAIT):
+            return f"use {spell(Role.WAIT)}"
         return f"use {spell(Role.MEMORY)}" if "memory" in name and backend.has(Role.MEMORY) else "remove it"
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.environment import variable
+from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.events import EnvironmentSet
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.device.spelling import dotted_release
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class IneffectiveEnv(Rule):
     Where the target release reads the variable without a warning and it is set before the import. Reading a variable
     is always fine, and so is setting one behind a test on the release. A switch that is turned off (`XLA_USE_BF16=0`)
     asks for what happens anyway, and is not reported.
+
+    ## On TorchTPU and TorchNeuron
+    TorchTPU reads its variables once, each at its first use (read in the source, documented): `TORCH_TPU_*`, `TPU_*`,
+    `LIBTPU_INIT_ARGS` and `XLA_FLAGS` set after the first use of the device do nothing, and neither do `NEURON_RT_*` on
+    TorchNeuron (documented). The variables of torch_xla, such as `PJRT_DEVICE` and `XLA_USE_BF16`, are not among those
+    that TorchTPU reads (read in the source); of TorchNeuron it is inferred, as no torch_xla is loaded.
     """
 
     symbol = "xla-ineffective-env"
@@ -52,9 +59,13 @@ class IneffectiveEnv(Rule):
     severity = Severity.WARNING
     message = "setting %(name)s %(problem)s%(instead)s"
     subscribes = (EnvironmentSet,)
+    modes = EVERYWHERE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report variables that do not do what they are set for."""
+        if isinstance(event, EnvironmentSet) and self.program.aim.is_native:
+            yield from self._check_native(event)
+            return
         known = variable(event.name, event.value) if isinstance(event, EnvironmentSet) else None
         if not isinstance(event, EnvironmentSet) or known is None:
             return
@@ -74,3 +85,13 @@ class IneffectiveEnv(Rule):
         else:
             return
         yield self.finding(event.node, sureness, name=event.name + value, problem=problem, instead=instead)
+
+    def _check_native(self, event: EnvironmentSet) -> Iterator[Finding]:
+        """Variables of another backend, and those that were read before they are set."""
+        backend = self.program.backend
+        if event.name.startswith(backend.ignores_variables):
+            problem = f"has no effect, {backend.name} does not read it: it is for {ASSUMED.name}"
+            yield self.finding(event.node, name=event.name, problem=problem, instead="; leave it out")
+        elif event.late and event.name.startswith(backend.reads_variables):
+            problem = f"has no effect here, {backend.name} has read it at the first use of the device"
+            yield self.finding(event.node, name=event.name, problem=problem, instead="; set it before")

@@ -8,7 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Tensor, options
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,7 @@ class LossConstructor(Rule):
         " the function of torch.nn.functional"
     )
     subscribes = (LibraryCall,)
+    modes = EVERYWHERE
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

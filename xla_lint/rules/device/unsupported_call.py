@@ -9,7 +9,7 @@ from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Choice, Instance, Location, Sequence, Tensor, options
 from xla_lint.program.queries import parameters_place
 from xla_lint.rules.arguments import constant, device_tensor
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Rule, Severity
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ METHODS = {
     "to_mkldnn": ("it works on the host only", "drop it"),
 }
 """Methods that raise on an XLA tensor (torch 2.9.1, torch_xla 2.9.0)."""
+ON_HOST_ALONE = frozenset({"numpy", "__array__", "share_memory_", "pin_memory", "map_", "apply_"})
+"""Those that raise for a tensor of any device but the host, by PyTorch's own source (torch 2.9.1)."""
 NUMPY_PASSES = frozenset({"shape", "ndim", "size", "squeeze", "float64", "result_type", "can_cast", "iterable"})
 """Functions of numpy that ask a tensor's own attributes, and do not convert it (numpy 2)."""
 FOREACH = frozenset(
@@ -70,14 +72,18 @@ class UnsupportedCall(Rule):
 
     ## When it is fine
     Host tensors, `.numpy(force=True)`, and `foreach=True` of an optimizer. `np.shape(t)` and its like convert nothing.
+
+    ## On TorchTPU and TorchNeuron
+    Only what PyTorch itself refuses for all devices but the host is reported: `.numpy()`, functions of numpy,
+    `share_memory_`, `pin_memory`, `map_`, `apply_`. TorchTPU has fused optimizers (read in the source).
     """
 
     symbol = "xla-unsupported-call"
     number = "9769"
     severity = Severity.ERROR
-    message = "'%(call)s' raises on XLA tensors%(where)s: %(why)s; %(instead)s"
+    message = "'%(call)s' raises on %(title)s tensors%(where)s: %(why)s; %(instead)s"
     subscribes = (LibraryCall,)
-    needs = (Role.CHECKPOINT,)
+    modes = EVERYWHERE
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -102,6 +108,7 @@ class UnsupportedCall(Rule):
                 event.node,
                 confidence(event.context, *tensors),
                 call=call,
+                title=self.program.backend.title,
                 where=where(event.context),
                 why=why,
                 instead=instead,
@@ -110,10 +117,13 @@ class UnsupportedCall(Rule):
     def _problem(self, call: LibraryCall) -> Problem | None:
         package, _, name = call.name.rpartition(".")
         if package == "torch.Tensor":
-            return method_problem(call, name)
+            known = self.program.aim.is_lazy or name in ON_HOST_ALONE
+            return method_problem(call, name) if known else None
         if call.name.startswith("numpy."):
             tensor = next(converted(call), None)
             return (tensor, "numpy has no tensors of the device", "call .cpu() first") if tensor is not None else None
+        if not self.program.aim.is_lazy:
+            return None
         if package == "torch.optim" and constant(call.kwargs.get("fused")) is True:
             if parameters_place(call.argument(0, "params")) is Location.DEVICE:
                 return None, "fused=True needs kernels that XLA lacks", "leave fused out"

@@ -10,7 +10,7 @@ from xla_lint.program.domain.events import GradientSet, LibraryCall, LoopRun, Op
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Instance, Tensor
 from xla_lint.program.queries import origins_held, parts_of
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +53,7 @@ class MissingZeroGrad(Rule):
         " of all steps before; call optimizer.zero_grad() in every step"
     )
     subscribes = (LoopRun,)
+    modes = EVERYWHERE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report training loops without `zero_grad`."""

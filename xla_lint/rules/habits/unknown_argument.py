@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.arguments import signatures
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,7 @@ class UnknownArgument(Rule):
     severity = Severity.ERROR
     message = "%(cls)s %(problem)s '%(argument)s': the call raises a TypeError; %(advice)s"
     subscribes = (LibraryCall,)
+    modes = EVERYWHERE
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

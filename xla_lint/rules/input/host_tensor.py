@@ -8,13 +8,14 @@ from xla_lint.program.domain.events import LibraryCall, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Location, Tensor
 from xla_lint.program.queries import place_named
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Confidence, Rule, Severity
 from xla_lint.rules.wording import where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import Context, Event
+    from xla_lint.program.domain.contexts import Context
+    from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.loops import Loop
     from xla_lint.rules.base import Finding
 
@@ -53,6 +54,7 @@ class HostTensor(Rule):
         " build it with device=, or before the loop if it is the same in every step"
     )
     subscribes = (Transfer,)
+    modes = OUTSIDE_COMPILED
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report transfers of tensors that the step itself built on the host."""
@@ -70,7 +72,15 @@ class HostTensor(Rule):
         """Whether the step gets its batch from elsewhere, or makes it on the device, so that this is not the batch."""
         if step.form is not Form.LOOP or step.loader is not None:
             return True
-        return self.program.any_inside(step, brings) or self.program.any_inside(step, makes_on_device)
+        return self.program.any_inside(step, brings) or self.program.any_inside(step, self._makes_on_device)
+
+    def _makes_on_device(self, event: Event) -> bool:
+        """Whether an event draws random numbers on the device, as a step does that is fed with a synthetic batch."""
+        return (
+            isinstance(event, LibraryCall)
+            and event.name in DRAWING
+            and place_named(event.kwargs.get("device"), self.program.backend) is Location.DEVICE
+        )
 
 
 def brings(event: Event) -> bool:
@@ -80,15 +90,6 @@ def brings(event: Event) -> bool:
         and isinstance(event.value, Tensor)
         and event.value.made is None
         and event.origin is not Location.DEVICE
-    )
-
-
-def makes_on_device(event: Event) -> bool:
-    """Whether an event draws random numbers on the device, as a step does that is fed with a synthetic batch."""
-    return (
-        isinstance(event, LibraryCall)
-        and event.name in DRAWING
-        and place_named(event.kwargs.get("device")) is Location.DEVICE
     )
 
 

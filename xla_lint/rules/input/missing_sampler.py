@@ -10,7 +10,7 @@ from xla_lint.program.domain.events import LoaderBuilt, RankIndex
 from xla_lint.program.domain.objects import differs_between_replicas, library_base
 from xla_lint.program.domain.values import UNKNOWN, Instance
 from xla_lint.program.domain.walk import tensors_in
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything
 from xla_lint.rules.wording import line
@@ -59,6 +59,7 @@ class MissingSampler(Rule):
         " sampler=DistributedSampler(dataset, num_replicas=%(world)s, rank=%(rank)s)"
     )
     subscribes = (LoaderBuilt,)
+    modes = EVERYWHERE
     needs = (
         Role.COUNT,
         Role.RANK,

@@ -10,7 +10,7 @@ from xla_lint.program.domain.events import LoopRun
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import DISTRIBUTED, distributed
 from xla_lint.rules.wording import line
@@ -58,6 +58,7 @@ class SamplerWithoutEpoch(Rule):
         " walks the rows in the same order; call sampler.set_epoch(epoch) at its start"
     )
     subscribes = (LoopRun,)
+    modes = EVERYWHERE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report epoch loops that leave the sampler at epoch 0."""

@@ -8,7 +8,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
 from xla_lint.program.domain.values import NONE, Instance, options
 from xla_lint.rules.arguments import constant, given
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_joins
 from xla_lint.rules.input.samplers import DISTRIBUTED
 
@@ -53,6 +53,7 @@ class SamplerWithoutRank(Rule):
     severity = Severity.ERROR
     message = "%(problem)s"
     subscribes = (LibraryCall, LoaderBuilt)
+    modes = EVERYWHERE
     needs = (
         Role.COUNT,
         Role.RANK,

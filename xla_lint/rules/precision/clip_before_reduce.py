@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import ClippedEarly
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence, line
 
@@ -60,7 +60,7 @@ class ClipBeforeReduce(Rule):
         " the limit holds for no step that is taken; %(instead)s"
     )
     subscribes = (ClippedEarly,)
-    needs = (Role.REDUCE_GRADIENTS,)
+    modes = EVERYWHERE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report clips of gradients that are reduced later."""
@@ -82,7 +82,9 @@ class ClipBeforeReduce(Rule):
             )
 
     def _by_hand(self) -> str:
-        return f"call {self.program.spell(Role.REDUCE_GRADIENTS)} first, then clip, then optimizer.step()"
+        has_own = self.program.backend.has(Role.REDUCE_GRADIENTS)
+        first = f"call {self.program.spell(Role.REDUCE_GRADIENTS)}" if has_own else "reduce the gradients"
+        return f"{first} first, then clip, then optimizer.step()"
 
     @cached_property
     def sharded(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.backend.torch_xla.names import FIRST_AUTOCAST
 from xla_lint.program.domain.events import Autocast
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Rule, Severity
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -40,21 +40,31 @@ class ForeignAutocast(Rule):
     `enabled=False`, and regions that hold host work only. In a program that also runs on other devices, a region that
     an option enables is taken for theirs. Up to torch_xla 2.0, XLA tensors took part in CUDA's
     autocast, and nothing is reported for such a target.
+
+    ## On TorchTPU and TorchNeuron
+    Write `torch.autocast("tpu")` or `torch.autocast("neuron")`, with `dtype=torch.bfloat16` (documented).
     """
 
     symbol = "xla-foreign-autocast"
     number = "9733"
     severity = Severity.ERROR
-    message = "autocast for '%(device)s' does nothing for XLA tensors%(where)s: they stay float32; use %(instead)s"
+    message = (
+        "autocast for '%(device)s' does nothing for %(title)s tensors%(where)s: they stay float32; use %(instead)s"
+    )
     subscribes = (Autocast,)
+    modes = EVERYWHERE
     needs = (Role.AUTOCAST,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""
-        if not isinstance(event, Autocast) or self.program.target < FIRST_AUTOCAST:
+        if not isinstance(event, Autocast) or (self.program.aim.is_lazy and self.program.target < FIRST_AUTOCAST):
             return
         if event.optional and self.program.chooses_backend(event.node):
             return
         sureness = confidence(event.context, on_every_path=not event.optional)
-        facts = {"device": event.device, "instead": self.program.spell(Role.AUTOCAST)}
+        facts = {
+            "device": event.device,
+            "title": self.program.backend.title,
+            "instead": self.program.spell(Role.AUTOCAST),
+        }
         yield self.finding(event.node, sureness, where=where(event.context), **facts)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Property
 from xla_lint.program.domain.events import Outdated
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,20 +39,27 @@ class StaleOptimizer(Rule):
     ## When it is fine
     An optimizer that is built anew after the move, one that is never stepped, and a model that stays on the host are
     not reported. Accelerate's `prepare` hands the new parameters to the optimizers that it is given with the model.
+
+    ## On TorchTPU and TorchNeuron
+    TorchTPU replaces the parameters too: PyTorch keeps them only for devices that it lists, or that register a check,
+    and TorchTPU does neither (read in the source; a small device of our own shows it in `tests/proof`). TorchNeuron
+    registers it, so that an optimizer built before the move stays right, and nothing is said.
     """
 
     symbol = "xla-stale-optimizer"
     number = "9738"
     severity = Severity.ERROR
     message = (
-        "this optimizer holds the parameters that its model had before the move of line %(moved)s; on XLA the move"
-        " replaces them, so the optimizer updates parameters that nobody uses and nothing trains; build it after the"
-        " move"
+        "this optimizer holds the parameters that its model had before the move of line %(moved)s; on %(device)s the"
+        " move replaces them, so the optimizer updates parameters that nobody uses and nothing trains; build it after"
+        " the move"
     )
     subscribes = (Outdated,)
+    needs = (Property.REPLACES_PARAMETERS,)
+    modes = EVERYWHERE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report optimizers that outlive their parameters."""
         if isinstance(event, Outdated):
             sureness = Confidence.of(event.certain)
-            yield self.finding(event.node, sureness, moved=str(event.moved))
+            yield self.finding(event.node, sureness, moved=str(event.moved), device=self.program.backend.title)

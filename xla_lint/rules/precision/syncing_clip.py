@@ -9,8 +9,8 @@ from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Location
 from xla_lint.program.queries import parameters_place
 from xla_lint.rules.arguments import constant
-from xla_lint.rules.base import Counter, Rule, Severity
-from xla_lint.rules.wording import confidence, where
+from xla_lint.rules.base import OUTSIDE_COMPILED, Counter, Rule, Severity
+from xla_lint.rules.wording import WAITS, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,17 +44,20 @@ class SyncingClip(Rule):
     ## When it is fine
     For parameters on the host, and while hunting for a NaN. A norm that is read by hand is a read like any other:
     `xla-value-read` and its kin report it.
+
+    ## On TorchTPU and TorchNeuron
+    The host waits for the norm (by the source of PyTorch).
     """
 
     symbol = "xla-syncing-clip"
     number = "9735"
     severity = Severity.WARNING
     message = (
-        "%(call)s(error_if_nonfinite=True) reads the norm on the host%(where)s: two more executions and a stall every"
-        " step; drop the argument, and check the norm now and then after %(barrier)s"
+        "%(call)s(error_if_nonfinite=True) reads the norm on the host%(where)s: %(cost)s; drop the argument, and check"
+        " the norm now and then%(after)s"
     )
     subscribes = (LibraryCall,)
-    needs = (Role.BARRIER,)
+    modes = OUTSIDE_COMPILED
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
@@ -72,8 +75,14 @@ class SyncingClip(Rule):
                 confidence(event.context),
                 call=event.name.rpartition(".")[2],
                 where=where(event.context),
-                barrier=self.program.barrier,
+                **self._price(event),
             )
+
+    def _price(self, event: Event) -> dict[str, str]:
+        if self.program.aim.is_lazy:
+            after = f" after {self.program.barrier}" if self.program.backend.has(Role.BARRIER) else ""
+            return {"cost": "two more executions and a stall every step", "after": after}
+        return {"cost": WAITS[self.program.charge_of(event)], "after": ""}
 
     def _on_device(self, call: LibraryCall) -> bool:
         place = parameters_place(call.argument(0, "parameters"))

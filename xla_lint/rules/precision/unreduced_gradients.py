@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import OptimizerStep
 from xla_lint.program.queries import origins_held
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Rule, Severity
 from xla_lint.rules.precision.replicas import reduces_elsewhere
 from xla_lint.rules.wording import confidence, where
 
@@ -52,13 +52,10 @@ class UnreducedGradients(Rule):
     severity = Severity.ERROR
     message = (
         "this step uses gradients that were not reduced over the replicas%(where)s: each replica trains alone, and they"
-        " drift apart; call %(step)s, or %(reduce)s before the step"
+        " drift apart; %(instead)s"
     )
     subscribes = (OptimizerStep,)
-    needs = (
-        Role.OPTIMIZER_STEP,
-        Role.REDUCE_GRADIENTS,
-    )
+    modes = EVERYWHERE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report steps of one replica among several with its own gradients."""
@@ -66,9 +63,15 @@ class UnreducedGradients(Rule):
             return
         origins = origins_held(event.optimizer)
         if origins and all(origin.model.node is not None for origin in origins) and not self.handled:
-            spell = self.program.spell
-            facts = {"step": spell(Role.OPTIMIZER_STEP), "reduce": spell(Role.REDUCE_GRADIENTS)}
-            yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)
+            yield self.finding(
+                event.node, confidence(event.context), where=where(event.context), instead=self._instead()
+            )
+
+    def _instead(self) -> str:
+        spell = self.program.spell
+        if self.program.backend.has(Role.OPTIMIZER_STEP, Role.REDUCE_GRADIENTS):
+            return f"call {spell(Role.OPTIMIZER_STEP)}, or {spell(Role.REDUCE_GRADIENTS)} before the step"
+        return "wrap the model in DistributedDataParallel, or all-reduce the gradients before the step"
 
     @cached_property
     def handled(self) -> bool:

@@ -35,19 +35,23 @@ class ReadRule(Rule):
 
     @cached_property
     def _chosen(self) -> dict[nodes.NodeNG, Read]:
-        return costliest(self.program.of(Read))
+        return costliest(self._reads(), self.program)
+
+    def _reads(self) -> Iterator[Read]:
+        """The reads that happen where the rule holds."""
+        return (read for read in self.program.of(Read) if self.program.mode_of(read) in self.modes)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report the costliest read of a node, where it is of the cost and the kind that this rule is about."""
-        if not isinstance(event, Read) or self._chosen[event.node] is not event:
+        if not isinstance(event, Read) or self._chosen.get(event.node) is not event:
             return
-        if cost_of(event) is self.takes and self.how in (None, event.how):
+        if cost_of(event, self.program) is self.takes and self.how in (None, event.how):
             sureness = confidence(event.context, event.tensor, on_every_path=event.on_every_path)
             yield self.finding(event.node, sureness, **self.facts(event), **self._subjects(event))
 
     def _subjects(self, event: Read) -> dict[str, str]:
         """What is read there in the same way at the same cost: one f-string may format several tensors."""
         others = (other for other in self.program.at(event.node) if isinstance(other, Read))
-        alike = [other for other in others if other.how is event.how and cost_of(other) is self.takes]
+        alike = [other for other in others if other.how is event.how and cost_of(other, self.program) is self.takes]
         names = list(dict.fromkeys([event.what, *(other.what for other in alike)]))
         return {"what": "' and '".join(names), "are": "is" if len(names) == 1 else "are"}

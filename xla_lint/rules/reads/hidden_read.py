@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How, LibraryCall, Read
 from xla_lint.rules.arguments import constant, device_tensors
-from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Counter, Rule, Severity
 from xla_lint.rules.reads.library_calls import library_read, may_read
 from xla_lint.rules.reads.selection import Cost, cost_of
-from xla_lint.rules.wording import called, confidence, where
+from xla_lint.rules.wording import WAITS, called, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,15 +65,18 @@ class HiddenRead(Rule):
     ## When it is fine
     Outside step code, with host tensors, and while debugging. Running Python with `-O` switches the validation of
     distributions off.
+
+    ## On TorchTPU and TorchNeuron
+    The host waits for each check (by the source of PyTorch and of torchmetrics). What was seen on torch_xla alone,
+    `torch.linalg.inv` and `sync_dist`, is not claimed there.
     """
 
     symbol = "xla-hidden-read"
     number = "9707"
     severity = Severity.WARNING
-    message = (
-        "'%(call)s' %(does)s on the host%(where)s: at least one extra execution and a stall every step; %(instead)s"
-    )
+    message = "'%(call)s' %(does)s on the host%(where)s: %(cost)s; %(instead)s"
     subscribes = (LibraryCall, Read)
+    modes = OUTSIDE_COMPILED
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
@@ -89,12 +92,13 @@ class HiddenRead(Rule):
             yield from self._called(event)
 
     def _given(self, event: Read) -> Iterator[Finding]:
-        if event.how is How.HIDDEN and cost_of(event) is Cost.FULL:
+        if event.how is How.HIDDEN and cost_of(event, self.program) is Cost.FULL:
             yield self.finding(
                 event.node,
                 confidence(event.context, event.tensor, on_every_path=event.on_every_path),
                 call=event.spelled.rpartition(".")[2],
                 where=where(event.context),
+                cost=self._cost(event),
                 does=f"converts '{event.what}' to a Python number",
                 instead="call it once an epoch, with a number",
             )
@@ -103,15 +107,22 @@ class HiddenRead(Rule):
         found = library_read(event)
         if found is None or (found.validates and self.unvalidated):
             return
+        if not (found.by_torch or self.program.aim.is_lazy):
+            return
         if event.context.step is not None or (found.lasting and self.trains):
             yield self.finding(
                 event.node,
                 confidence(event.context, *device_tensors(event)),
                 call=called(event.name),
                 where=where(event.context),
+                cost=self._cost(event),
                 does=found.does,
                 instead=found.instead,
             )
+
+    def _cost(self, event: Event) -> str:
+        least = "at least " if self.program.aim.is_lazy else ""
+        return least + WAITS[self.program.charge_of(event)]
 
     @cached_property
     def trains(self) -> bool:

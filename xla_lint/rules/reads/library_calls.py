@@ -95,6 +95,8 @@ class LibraryRead:
     instead: str
     lasting: bool = False
     """True where the call switches a mode on, and the reads happen in other code."""
+    by_torch: bool = True
+    """Whether the source of the library reads on any device; else it was seen on torch_xla alone."""
     validates: bool = False
     """True where it is the validation of a distribution, which the program may have switched off."""
 
@@ -172,7 +174,7 @@ def _anomaly(call: LibraryCall) -> LibraryRead | None:
 def _inverse(call: LibraryCall) -> LibraryRead | None:
     if not any(device_tensors(call)):
         return None
-    return LibraryRead("checks that the inverse exists", "use torch.linalg.inv_ex(...).inverse")
+    return LibraryRead("checks that the inverse exists", "use torch.linalg.inv_ex(...).inverse", by_torch=False)
 
 
 def _metric(call: LibraryCall) -> LibraryRead | None:
@@ -207,7 +209,8 @@ def _synchronised_log(call: LibraryCall) -> LibraryRead | None:
     step = call.context.step
     if not given(on_step) and step is not None and step.form is Form.HOOK and step.function.startswith(EPOCH_HOOKS):
         return None
-    return LibraryRead("reduces the logged value over the replicas", "pass on_step=False, on_epoch=True")
+    remedy = "pass on_step=False, on_epoch=True"
+    return LibraryRead("reduces the logged value over the replicas", remedy, by_torch=False)
 
 
 def is_synchronised(call: LibraryCall) -> bool:

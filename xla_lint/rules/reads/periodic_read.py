@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Role
-from xla_lint.rules.base import Counter, Severity
+from xla_lint.rules.base import GATHERED, Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, facts
 from xla_lint.rules.wording import computed
@@ -39,6 +39,10 @@ class PeriodicRead(ReadRule):
 
     ## When it is fine
     With an interval of many steps this is how values are meant to be reported.
+
+    ## On TorchTPU and TorchNeuron
+    TorchTPU with `DEFER_AND_FUSE` ends the fused group in the steps that read, and the host waits (documented). Where
+    operations start by themselves, reading every N steps is the remedy, and nothing is said.
     """
 
     symbol = "xla-periodic-read"
@@ -47,13 +51,15 @@ class PeriodicRead(ReadRule):
     message = "'%(what)s' %(are)s read by %(spelled)s every few steps%(where)s%(state)s; %(advice)s"
     costs = (Counter.COMPILES, Counter.EXECUTIONS)
     takes = Cost.PERIODIC
-    needs = (
-        Role.BARRIER,
-        Role.STEP_CLOSURE,
-    )
+    modes = GATHERED
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
+        if not self.program.aim.is_lazy:
+            state = (
+                f"{computed(read.tensor, read.context)}: the fused group ends there in those steps, and the host waits"
+            )
+            return {**facts(read), "state": state, "advice": "keep the interval long, or read once an epoch"}
         if not read.pending:
             state = ", after the barrier: those steps wait for the device"
             return {**facts(read), "state": state, "advice": "keep the interval long"}

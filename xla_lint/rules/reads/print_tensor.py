@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
-from xla_lint.rules.base import Counter, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, pending_facts
 
@@ -45,6 +44,10 @@ class PrintTensor(ReadRule):
     off. The root logger stays at WARNING even after `logging.basicConfig(level=logging.INFO)`, because importing
     torch_xla leaves a handler there and `basicConfig` then changes nothing. A tensor printed every N steps is
     `xla-periodic-read`, one printed after the barrier `xla-late-read`.
+
+    ## On TorchTPU and TorchNeuron
+    Nothing is executed again: the host waits for the device (documented by both), and where TorchTPU fuses, the fused
+    group ends there. `logging.basicConfig` works as usual there. In compiled code it is `xla-graph-break`.
     """
 
     symbol = "xla-print-tensor"
@@ -53,7 +56,7 @@ class PrintTensor(ReadRule):
     message = "'%(what)s' %(are)s formatted by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
-    modes = frozenset(Mode)
+    modes = OUTSIDE_COMPILED
     how = How.FORMAT
 
     def facts(self, read: Read) -> dict[str, str]:

@@ -6,9 +6,11 @@ import enum
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Charge, Role
-from xla_lint.program.domain.events import Condition, How
+from xla_lint.program.domain.contexts import Condition
+from xla_lint.program.domain.events import How
 from xla_lint.program.domain.loops import Form
-from xla_lint.rules.wording import computed, where
+from xla_lint.rules.base import GATHERED
+from xla_lint.rules.wording import WAITS, computed, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +41,15 @@ class Cost(enum.IntEnum):
     """The pending graph is executed for it, every step."""
 
 
-def cost_of(read: Read) -> Cost:
-    """What a read costs in its own context; what only some replicas execute is left to `xla-rank-read`."""
-    if read.context.step is None or _switched_off(read) or on_some_replicas(read):
+def cost_of(read: Read, program: Program) -> Cost:
+    """What a read costs in its own context; what only some replicas execute is left to `xla-rank-read`.
+
+    Where operations start as the program meets them no barrier has run what is read, and a replica that reads waits
+    for no other.
+    """
+    if read.context.step is None or _switched_off(read):
+        return Cost.NOTHING
+    if program.mode in GATHERED and on_some_replicas(read):
         return Cost.NOTHING
     if read.context.once:
         return Cost.NOTHING
@@ -49,7 +57,7 @@ def cost_of(read: Read) -> Cost:
         return Cost.NOTHING
     if read.context.periodic:
         return Cost.PERIODIC
-    return Cost.FULL if read.pending else Cost.LATE
+    return Cost.FULL if read.pending or not program.aim.is_lazy else Cost.LATE
 
 
 def on_some_replicas(read: Read) -> bool:
@@ -61,17 +69,17 @@ def _switched_off(read: Read) -> bool:
     return read.logger is not None and read.level < (read.logger.effective_level or WARNING)
 
 
-def costliest(reads: Iterable[Read]) -> dict[nodes.NodeNG, Read]:
+def costliest(reads: Iterable[Read], program: Program) -> dict[nodes.NodeNG, Read]:
     """The read that is reported for each node: the costliest of all that happen there, a certain one before others."""
     chosen: dict[nodes.NodeNG, Read] = {}
     for read in reads:
-        if read.node not in chosen or _rank(read) > _rank(chosen[read.node]):
+        if read.node not in chosen or _rank(read, program) > _rank(chosen[read.node], program):
             chosen[read.node] = read
     return chosen
 
 
-def _rank(read: Read) -> tuple[Cost, bool, bool, bool]:
-    return cost_of(read), read.pending, read.on_every_path, read.context.every_turn
+def _rank(read: Read, program: Program) -> tuple[Cost, bool, bool, bool]:
+    return cost_of(read, program), read.pending, read.on_every_path, read.context.every_turn
 
 
 def facts(read: Read) -> dict[str, str]:
@@ -79,21 +87,14 @@ def facts(read: Read) -> dict[str, str]:
     return {"spelled": read.spelled, "where": where(read.context)}
 
 
-PRICES = {
-    Charge.WAITS: "the host waits for the device every step",
-    Charge.CUTS: "the fused group of operations ends there every step, and the host waits for the device",
-    Charge.BREAKS: "the compiled graph is broken there every step, and the host waits for the device",
-}
-"""What a read of a value that is not yet computed costs, where it executes nothing anew."""
-
-
 def pending_facts(read: Read, program: Program) -> dict[str, str]:
     """What the messages about pending tensors say."""
     state = "still pending" if read.on_every_path else "possibly still pending"
+    charge = program.charge_of(read)
     return {
         **facts(read),
         "state": state + computed(read.tensor, read.context),
-        "cost": PRICES.get(program.backend.charge) or _price(read),
+        "cost": _price(read) if charge is Charge.EXECUTES else WAITS[charge],
         "advice": _advice(read, program) if program.backend.has(Role.BARRIER) else _advice_without_barriers(read),
     }
 
@@ -105,7 +106,7 @@ def _price(read: Read) -> str:
     step = read.context.step
     if step is not None and step.form is Form.LOOP and not step.changes_graphs:
         return "every step executes all that was recorded since the last barrier, and waits"
-    return "one extra execution and a stall every step"
+    return WAITS[Charge.EXECUTES]
 
 
 def _advice(read: Read, program: Program) -> str:
@@ -128,4 +129,7 @@ def _advice(read: Read, program: Program) -> str:
 
 
 def _advice_without_barriers(read: Read) -> str:
-    return "choose on the device with torch.where" if read.how is How.BRANCH else READ_SELDOM
+    step = read.context.step
+    if read.how is How.BRANCH:
+        return "choose on the device with torch.where"
+    return COLLECT if step is not None and step.form is Form.LOOP and not step.trains else READ_SELDOM

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
-from xla_lint.rules.base import Counter, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, pending_facts
 
@@ -39,6 +38,10 @@ class TensorBranch(ReadRule):
 
     ## When it is fine
     `is None`, `isinstance`, and tests of shapes, dtypes and devices need no value. Neither does a Python flag.
+
+    ## On TorchTPU and TorchNeuron
+    Nothing is executed again: the host waits for the device (documented by both), and where TorchTPU fuses, the fused
+    group ends there. In compiled code it is `xla-graph-break`.
     """
 
     symbol = "xla-tensor-branch"
@@ -47,7 +50,7 @@ class TensorBranch(ReadRule):
     message = "'%(what)s' %(are)s tested by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS, Counter.READS)
     takes = Cost.FULL
-    modes = frozenset(Mode)
+    modes = OUTSIDE_COMPILED
     how = How.BRANCH
 
     def facts(self, read: Read) -> dict[str, str]:

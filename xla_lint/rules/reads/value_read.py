@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import How
-from xla_lint.rules.base import Counter, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import Cost, pending_facts
 
@@ -46,6 +45,11 @@ class ValueRead(ReadRule):
     Host tensors, and questions that need no value (`.shape`, `.size()`, `len()`, `.dtype`, `.device`) are never
     reported. Neither is a read after the loop, or of an argument inside a step closure's callback. A read every
     N steps is `xla-periodic-read`, a read after the barrier `xla-late-read`.
+
+    ## On TorchTPU and TorchNeuron
+    Nothing is executed again: the host waits for the device (documented by both), and where TorchTPU fuses, the fused
+    group ends there (documented). So every N steps or once an epoch is the remedy, and there is no barrier to wait for.
+    In compiled code it is `xla-graph-break`.
     """
 
     symbol = "xla-value-read"
@@ -54,7 +58,7 @@ class ValueRead(ReadRule):
     message = "'%(what)s' %(are)s read by %(spelled)s while %(state)s,%(where)s: %(cost)s; %(advice)s"
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
-    modes = frozenset(Mode)
+    modes = OUTSIDE_COMPILED
     how = How.VALUE
 
     def facts(self, read: Read) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Changing
-from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
 from xla_lint.rules.shapes.changing import compiling_loop, sure, wording
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ class ChangingShape(Rule):
     A number that takes a few values costs one compilation for each, once. A loop inside one step, unrolled the same
     way every time, is one graph and is not reported. In a loop around step loops a number counts where none of these
     trains: each turn tries something out and evaluates it. An epoch's own number costs one compilation an epoch.
+
+    ## On TorchTPU and TorchNeuron
+    Each new size compiles anew every operation that it meets (documented by both).
     """
 
     symbol = "xla-changing-shape"
@@ -47,12 +50,16 @@ class ChangingShape(Rule):
     severity = Severity.WARNING
     message = (
         "the Python number given to '%(spelled)s' changes every %(turns)s and sets a shape%(where)s: each new value"
-        " compiles %(again)s again; keep the size fixed and mask, with the length in a device tensor"
+        " %(cost)s; keep the size fixed and mask, with the length in a device tensor"
     )
     subscribes = (Changing,)
+    modes = EVERYWHERE
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report shapes set by numbers that change between graphs."""
-        if isinstance(event, Changing) and event.shape and (loop := compiling_loop(event)) is not None:
-            yield self.finding(event.node, sure(event, loop), **wording(event, loop))
+        if not isinstance(event, Changing) or not event.shape:
+            return
+        loop = compiling_loop(event, self.program)
+        if loop is not None:
+            yield self.finding(event.node, sure(event, loop), **wording(event, loop, self.program))

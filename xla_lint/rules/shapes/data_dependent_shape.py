@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import DataShape
-from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -13,6 +14,15 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+
+COUNTED = {
+    Mode.LAZY: "the graph is executed to find it, and compiled again when it changes",
+    Mode.EAGER: "the host waits for a count, and compiles what follows for each new one",
+    Mode.FUSED: "the fused group ends for a count, and what follows is compiled for each new one",
+    Mode.COMPILED: "the compiled graph is broken there, and the rest is compiled for each new count",
+}
+"""What it costs to know the shape."""
 
 
 class DataDependentShape(Rule):
@@ -43,19 +53,26 @@ class DataDependentShape(Rule):
     ## When it is fine
     On host tensors, as in a collate function. `masked_fill`, `torch.where` with three arguments, `topk` and `sort`
     have fixed shapes.
+
+    ## On TorchTPU and TorchNeuron
+    TorchTPU fetches the count to the host and compiles for it (read in the source for `nonzero` and `bincount`,
+    reported for the others). In compiled code the graph breaks there. TorchNeuron was not examined beyond that its
+    compiler needs static shapes (documented).
     """
 
     symbol = "xla-data-dependent-shape"
     number = "9724"
     severity = Severity.WARNING
     message = (
-        "the shape of the result of '%(spelled)s' depends on values%(where)s: the graph is executed to find it, and"
-        " compiled again when it changes; keep the shape fixed, with torch.where, masked_fill or a weight of zero"
+        "the shape of the result of '%(spelled)s' depends on values%(where)s: %(cost)s; keep the shape fixed, with"
+        " torch.where, masked_fill or a weight of zero"
     )
     subscribes = (DataShape,)
+    modes = EVERYWHERE
     costs = (Counter.COMPILES, Counter.EXECUTIONS, Counter.READS)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report shapes that depend on values, in step code."""
         if isinstance(event, DataShape) and event.context.step is not None:
-            yield self.finding(event.node, confidence(event.context), spelled=event.spelled, where=where(event.context))
+            facts = {"spelled": event.spelled, "cost": COUNTED[self.program.mode_of(event)]}
+            yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)

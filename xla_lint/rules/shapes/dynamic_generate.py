@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.backend.backend import Property
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.program.domain.values import Instance, Location
 from xla_lint.program.queries import setting
 from xla_lint.rules.arguments import constant, given
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import OUTSIDE_COMPILED, Confidence, Rule, Severity
 from xla_lint.rules.wording import where
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class DynamicGenerate(Rule):
 
     ## When it is fine
     For a handful of tokens now and then, or on a model that stayed on the host.
+
+    ## On TorchTPU and TorchNeuron
+    On TorchTPU it was reported by those who ported; a static cache compiled once. TorchNeuron was not examined.
     """
 
     symbol = "xla-dynamic-generate"
@@ -55,6 +59,8 @@ class DynamicGenerate(Rule):
         ' cache_implementation="static", and pad the prompts to one length'
     )
     subscribes = (LibraryCall,)
+    needs = (Property.GROWS_BY_TOKEN,)
+    modes = OUTSIDE_COMPILED
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

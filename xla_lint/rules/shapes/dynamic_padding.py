@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import HandPadding, LibraryCall
 from xla_lint.program.domain.values import Sequence, Tensor, options
-from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
 from xla_lint.rules.shapes.padding import (
     COLLATORS,
     FLATTENING,
@@ -21,7 +21,7 @@ from xla_lint.rules.shapes.padding import (
     pads_again,
     repeated,
 )
-from xla_lint.rules.wording import called, confidence, where
+from xla_lint.rules.wording import NEW_SIZE, called, confidence, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,13 +65,17 @@ class DynamicPadding(Rule):
     ## When it is fine
     A single prompt outside loops, rows that have one length already, and rows that a collator or `tokenizer.pad` pads
     to one length when the batch is put together.
+
+    ## On TorchTPU and TorchNeuron
+    Each new length compiles anew every operation that it meets (documented by both).
     """
 
     symbol = "xla-dynamic-padding"
     number = "9721"
     severity = Severity.WARNING
-    message = "'%(call)s' %(does)s%(where)s: the step is compiled again for every new length%(bound)s; %(advice)s"
+    message = "'%(call)s' %(does)s%(where)s: every new length %(cost)s%(bound)s; %(advice)s"
     subscribes = (LibraryCall, HandPadding)
+    modes = EVERYWHERE
     costs = (Counter.COMPILES,)
 
     @classmethod
@@ -88,6 +92,7 @@ class DynamicPadding(Rule):
                 call=event.spelled,
                 where=where(event.context),
                 does="pads to the longest row of the batch",
+                cost=NEW_SIZE[self.program.mode],
                 bound="",
                 advice="pad to a length that is the same for all batches",
             )
@@ -141,6 +146,7 @@ class DynamicPadding(Rule):
             call="tokenizer" if name == "PreTrainedTokenizer" else name,
             where=where(event.context),
             does=does,
+            cost=NEW_SIZE[self.program.mode],
             bound=bound,
             advice=advice,
         )

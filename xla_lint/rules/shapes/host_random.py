@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import HostChoice
-from xla_lint.rules.base import Counter, Rule, Severity
+from xla_lint.rules.base import GATHERED, Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class HostRandom(Rule):
     ## When it is fine
     A random number used as data, such as a scale or a noise level, does not change the graph. Neither does random
     augmentation of host tensors.
+
+    ## On TorchTPU and TorchNeuron
+    It holds for TorchTPU with `DEFER_AND_FUSE`. Where operations run one by one, each is in the cache after its first
+    time.
     """
 
     symbol = "xla-host-random"
@@ -49,6 +53,7 @@ class HostRandom(Rule):
         " compiled when it first occurs; draw on the device, and choose with torch.where"
     )
     subscribes = (HostChoice,)
+    modes = GATHERED
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:

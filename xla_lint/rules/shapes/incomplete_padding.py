@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.rules.base import Confidence, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.shapes.padding import COLLATORS, SIGNATURES, TOKENIZERS, Style, is_prompt, padding_of, repeated
 from xla_lint.rules.wording import where
 
@@ -47,6 +47,7 @@ class IncompletePadding(Rule):
     severity = Severity.WARNING
     message = 'padding="max_length" may not give one length%(where)s: %(problem)s; add %(missing)s'
     subscribes = (LibraryCall,)
+    modes = EVERYWHERE
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import LoaderBuilt
+from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
 from xla_lint.program.domain.values import NONE
+from xla_lint.program.queries import fills_up
 from xla_lint.rules.arguments import constant, given
-from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Counter, Rule, Severity
 from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.loaders import Loader
+    from xla_lint.program.domain.loops import Loop
     from xla_lint.rules.base import Finding
 DROP = "pass drop_last=True, or pad the last batch"
 PAD = "pad it to the size of the others, and mask the padding out of the metrics: drop_last=True would lose rows"
 EVENED = ", on one replica: for several, Accelerate fills the last batch up"
+COMPILED_ANEW = "all that the step runs is compiled once more for it, on every start without a cache on disk"
+FILLERS = frozenset({"pad", "zeros", "ones", "full", "new_zeros", "new_ones", "new_full", "repeat", "expand"})
+"""What makes rows, or adds them."""
 WHY_NOT = {False: "drop_last is not set", True: "drop_last is False"}
 
 
@@ -45,25 +50,30 @@ class RaggedBatch(Rule):
     (`batch_size=None`). Where the source shows that, nothing is reported. `Accelerator.prepare` fills the last batch
     up when there are several replicas, unless `even_batches=False` (accelerate 1.15, `BatchSamplerShard`): the
     finding then holds for runs on a single one.
+
+    ## On TorchTPU and TorchNeuron
+    All that the step runs is compiled once more, on every start without a cache on disk. TorchTPU's documentation says
+    "every epoch"; by its own account of the cache the second epoch hits.
     """
 
     symbol = "xla-ragged-batch"
     number = "9723"
     severity = Severity.REFACTOR
     message = (
-        "the last batch of this DataLoader, which feeds %(feeds)s, %(may)s smaller than the others (%(why)s): the step"
-        " is compiled once more for it; %(instead)s"
+        "the last batch of this DataLoader, which feeds %(feeds)s, %(may)s smaller than the others (%(why)s):"
+        " %(cost)s; %(instead)s"
     )
     subscribes = (LoaderBuilt,)
+    modes = EVERYWHERE
     costs = (Counter.COMPILES,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loaders of step loops whose batches may differ in size."""
-        if not isinstance(event, LoaderBuilt) or not _may_end_ragged(event.loader):
+        if not isinstance(event, LoaderBuilt) or not may_end_ragged(event.loader):
             return
         loader = event.loader
         step = next((loop for loop in loader.loops if loop.is_step), None)
-        if step is None and not loader.fed:
+        if (step is None and not loader.fed) or (step is not None and self._fills_up(step)):
             return
         rows, batch = loader.rows, constant(loader.batch_size)
         known = rows is not None and batch is not None
@@ -74,8 +84,14 @@ class RaggedBatch(Rule):
             may="is" if known else "may be",
             why=(f"{rows} rows in batches of {batch}" if known else WHY_NOT[given(loader.drop_last)])
             + (EVENED if loader.evened else ""),
+            cost="the step is compiled once more for it" if self.program.aim.is_lazy else COMPILED_ANEW,
             instead=DROP if step is None or step.trains or drawn_anew(loader) else PAD,
         )
+
+    def _fills_up(self, step: Loop) -> bool:
+        """Whether the step gives a batch the rows that it lacks."""
+        calls = (event for event in self.program.inside(step) if isinstance(event, LibraryCall))
+        return any(call.name.rpartition(".")[2] in FILLERS and fills_up(call.node) for call in calls)
 
 
 def drawn_anew(loader: Loader) -> bool:
@@ -83,7 +99,8 @@ def drawn_anew(loader: Loader) -> bool:
     return constant(loader.shuffle) is True
 
 
-def _may_end_ragged(loader: Loader) -> bool:
+def may_end_ragged(loader: Loader) -> bool:
+    """Whether the last batch of a loader may be smaller than the others."""
     if loader.endless or (given(loader.drop_last) and constant(loader.drop_last) is not False):
         return False
     size = constant(loader.batch_size)

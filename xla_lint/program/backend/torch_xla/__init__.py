@@ -6,7 +6,7 @@ Names and spellings are those of torch_xla 1.11 to 2.9.
 from __future__ import annotations
 
 from xla_lint.knowledge.runtime_calls import initialises
-from xla_lint.program.backend.backend import Backend, Charge, Mode, Release, Role
+from xla_lint.program.backend.backend import Backend, Charge, Mode, Property, Release, Role
 from xla_lint.program.backend.torch_xla.names import (
     ALIASES,
     ENTRY,
@@ -100,10 +100,13 @@ WRITTEN = {
 BACKEND = Backend(
     name=PACKAGE,
     device_type="xla",
+    project="PyTorch/XLA",
+    called="XLA",
     charges={Mode.LAZY: Charge.EXECUTES},
     functions=FUNCTIONS,
     written=WRITTEN,
     aliases=ALIASES,
+    properties=frozenset({Property.REPLACES_PARAMETERS, Property.KEEPS_OFFSETS, Property.GROWS_BY_TOKEN}),
     canonical={
         "torch_xla.amp.autocast_mode": "torch_xla.amp",
         "torch_xla.amp.grad_scaler": "torch_xla.amp",
@@ -125,7 +128,7 @@ BACKEND = Backend(
         '"tpu"', "'tpu'", '"xla', "'xla",
     ),
     choices=frozenset({"xla", "tpu", "neuron"}),
-    compilers=("openxla", "torchxla", "aot_torchxla", "neuron", "tpu"),
+    compilers=("openxla", "torchxla", "aot_torchxla"),
     process_group="xla",
     replica_function=ENTRY,
     presence_tests=frozenset(
