@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from astroid import nodes
 
+from tests.doors import pylint
 from xla_lint import engine
+from xla_lint.cli.main import main
 from xla_lint.program.interpreter import programs
 from xla_lint.program.project import overlay
 from xla_lint.program.project.project import Project
@@ -165,3 +169,29 @@ def test_a_tree_with_another_text_is_not_taken_for_the_file(folder: Path) -> Non
     project = Project.around(folder / "meters.py")
     assert not project.adopts(parse(METERS, folder / "meters.py"))
     assert project.adopts(parse(QUIET, folder / "meters.py"))
+
+
+class TestStandardInput:
+    def test_stands_for_its_file_in_the_command(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = folder / "meters.py"
+        for text in (METERS, METERS + "# typing", METERS.replace("value.item()", "value.item() + 1")):
+            assert self.check(text, "--stdin-filename", str(path)) == 1
+            assert "xla-value-read" in capsys.readouterr().out
+
+    def test_stands_for_nothing_in_later_files(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        meters, train = folder / "meters.py", folder / "train.py"
+        assert self.check(TRAIN.replace("    note(loss)\n", ""), str(meters), "--stdin-filename", str(train)) == 1
+        assert f"{meters}:2" in capsys.readouterr().out
+
+    @staticmethod
+    def check(text: str, *arguments: str) -> int:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+            return main(["check", "--no-cache", "-", *arguments])
+
+    def test_stands_for_its_file_in_pylint(self, folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            for text in (METERS, METERS + "# typing"):
+                patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+                messages = pylint("--from-stdin", folder / "meters.py")
+                assert [message.symbol for message in messages] == ["xla-value-read"]

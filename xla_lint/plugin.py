@@ -15,14 +15,17 @@ from xla_lint.engine import Settings
 from xla_lint.failures import check
 from xla_lint.pages import address
 from xla_lint.program.backend import OWN_PACKAGES
+from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Scope, Version
+from xla_lint.program.project.source import absolute
 from xla_lint.program.syntax.index import forget_index
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Confidence, Severity
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from pathlib import Path
 
     from astroid import nodes
     from pylint.lint import PyLinter
@@ -130,10 +133,18 @@ class XlaChecker(BaseChecker):
         Project.forget()
         spare_collector()
 
+    def _unsaved(self, node: nodes.Module) -> dict[Path, bytes]:
+        """What stands for a file that is not saved: standard input, under the file's name."""
+        if not (self.linter.config.from_stdin and node.file):
+            return {}
+        with node.stream() as stream:  # type: ignore[no-untyped-call]
+            return {absolute(node.file): stream.read()}
+
     def visit_module(self, node: nodes.Module) -> None:
         """Check a module as a whole; pylint itself leaves out what is disabled."""
-        project = Project.around(node.file)
-        checked = check(node, project, settings(self.linter.config))
+        with overlaid(self._unsaved(node)):
+            project = Project.around(node.file)
+            checked = check(node, project, settings(self.linter.config))
         if not project.shares(node):
             forget_index(node)
         for failure in checked.failures:

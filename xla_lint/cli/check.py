@@ -16,7 +16,9 @@ from xla_lint.cli.progress import counted
 from xla_lint.cli.results import MOST_NAMED, Results, counted_as
 from xla_lint.cli.revision import Revision
 from xla_lint.cli.usage import UsageError
+from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import absolute
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -101,9 +103,7 @@ def _outcomes(options: Namespace, configuration: Configuration, results: Results
     cache = Cache(None if options.no_cache else options.cache_dir or default_folder())
     outcomes: list[Outcome] = []
     if STDIN in options.paths:
-        path = options.stdin_filename or "<stdin>"
-        job = Job(path, configuration.choice(path).settings)
-        outcomes.append(check_source(job, sys.stdin.buffer.read(), cache))
+        outcomes.append(_from_stdin(options.stdin_filename, configuration, cache))
     paths = _paths(options, configuration, results)
     jobs = [Job(path, configuration.choice(path).settings) for path in paths]
     checks = check_many(jobs, cache, options.jobs or usable_processors())
@@ -111,6 +111,16 @@ def _outcomes(options: Namespace, configuration: Configuration, results: Results
         known = {outcome.path: outcome for outcome in steps}
     cache.save()
     return outcomes + [known[path] for path in paths]
+
+
+def _from_stdin(name: str | None, configuration: Configuration, cache: Cache) -> Outcome:
+    """What the check of standard input gave, which stands for the file of that name in its programs."""
+    path, source = name or "<stdin>", sys.stdin.buffer.read()
+    with overlaid({absolute(name): source} if name is not None else {}):
+        outcome = check_source(Job(path, configuration.choice(path).settings), source, cache)
+    if name is not None:
+        Project.renew(absolute(name))
+    return outcome
 
 
 def _paths(options: Namespace, configuration: Configuration, results: Results) -> list[str]:

@@ -58,10 +58,10 @@ def _run(options: Namespace) -> int:
         from xla_lint.cli.fix import fix  # noqa: PLC0415
 
         return fix(options)
-    if options.command == "fix":
-        from xla_lint.cli.fix import fix  # noqa: PLC0415
+    if options.command == "server":
+        from xla_lint.cli.server import serve  # noqa: PLC0415
 
-        return fix(options)
+        return serve()
     if options.command == "explain":
         from xla_lint.cli.explain import explain  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ The outcomes are the same whatever the cache knows and however many processes th
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from xla_lint.cli.one import check_one
 from xla_lint.cli.results import Basis, Outcome, Problem
@@ -18,11 +18,23 @@ from xla_lint.program.project.statements import holds_training, may_take_part
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from xla_lint.cli.cache import Cache
     from xla_lint.engine import Settings
 
 WORTHWHILE = 24
 """With fewer files to analyse than this, more processes cost more time than they save."""
+
+
+class Memory(Protocol):
+    """What knows outcomes of earlier checks."""
+
+    def meet(self, project: Project, settings: Settings) -> None:
+        """Tell a project what is known of its files."""
+
+    def recall(self, project: Project, settings: Settings, path: str, source: bytes) -> Outcome | None:
+        """What is known of a file with these bytes, None where it must be checked."""
+
+    def take(self, project: Project, settings: Settings, outcome: Outcome) -> None:
+        """Take the basis of an outcome away, and keep both where that may help."""
 
 
 class Job(NamedTuple):
@@ -32,7 +44,7 @@ class Job(NamedTuple):
     settings: Settings
 
 
-def check_many(jobs: Sequence[Job], cache: Cache, processes: int) -> Generator[Outcome, None, None]:
+def check_many(jobs: Sequence[Job], cache: Memory, processes: int) -> Generator[Outcome, None, None]:
     """Check files, and yield the outcome of each as it becomes known, in any order.
 
     At most so many processes work at a time.
@@ -53,7 +65,7 @@ def check_many(jobs: Sequence[Job], cache: Cache, processes: int) -> Generator[O
         yield outcome
 
 
-def check_source(job: Job, source: bytes, cache: Cache) -> Outcome:
+def check_source(job: Job, source: bytes, cache: Memory) -> Outcome:
     """Check the bytes of one file, which need not be those at its path."""
     known = _known(job, source, cache)
     if known is None:
@@ -76,7 +88,7 @@ def _pending(jobs: list[Job], processes: int) -> Iterator[Outcome]:
         yield from shared(jobs, processes)
 
 
-def _known(job: Job, source: bytes, cache: Cache) -> Outcome | None:
+def _known(job: Job, source: bytes, cache: Memory) -> Outcome | None:
     """The outcome for a file that need not be analysed, None for others."""
     path, settings = job
     project = Project.around(path)

@@ -33,6 +33,11 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
     explain.add_argument("symbol", nargs="?", metavar="SYMBOL", help="the rule; without it, every rule is listed")
+    commands.add_parser(
+        "server",
+        help="serve an editor",
+        description="Serve an editor: a language server on standard input and output. It needs 'xla-lint[server]'.",
+    )
     return found
 
 

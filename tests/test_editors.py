@@ -1,0 +1,106 @@
+"""docs/editors.md: what it has people write does what it says, as far as that can be run without the editors."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from editor import COMMAND
+
+from tests.test_overlay import METERS, TRAIN
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+GUIDE = (Path(__file__).parent.parent / "docs" / "editors.md").read_text(encoding="utf-8")
+SERVE = ["xla-lint", "server"]
+STRINGS = re.compile(r'"([^"]*)"')
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+UNSAVED = METERS + "# typing\n"
+
+
+def blocks(heading: str, language: str) -> list[str]:
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    return [text for kind, text in BLOCK.findall(section[1]) if kind == language]
+
+
+def command_in(text: str, start: str) -> list[str]:
+    """The strings that follow in the same pair of brackets."""
+    return STRINGS.findall(re.split(r"[})]", text[text.index(start) + len(start) :], maxsplit=1)[0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "meters.py").write_text(METERS)
+    return tmp_path
+
+
+class TestServer:
+    def test_vs_code(self) -> None:
+        (block,) = blocks("VS Code", "json")
+        settings = json.loads(block)
+        assert [settings["glspc.server.command"], *settings["glspc.server.commandArguments"]] == SERVE
+
+    def test_neovim(self) -> None:
+        (block,) = blocks("Neovim", "lua")
+        assert command_in(block, "cmd = {") == SERVE
+
+    def test_helix(self) -> None:
+        (block,) = blocks("Helix", "toml")
+        table = tomllib.loads(block)
+        server = table["language-server"]["xla-lint"]
+        assert [server["command"], *server["args"]] == SERVE
+        assert "xla-lint" in table["language"][0]["language-servers"]
+
+    def test_emacs(self) -> None:
+        mode, eglot = blocks("Emacs", "elisp")
+        assert command_in(mode, "lsp-stdio-connection '(") == SERVE
+        assert command_in(eglot, "python-ts-mode) . (") == SERVE
+        for block in (mode, eglot):
+            assert block.count("(") == block.count(")")
+
+    def test_pycharm(self) -> None:
+        (block,) = blocks("PyCharm", "text")
+        assert block.split() == SERVE
+
+
+def test_the_table_of_costs_is_filled() -> None:
+    rows = re.findall(r"^\| (.+?) \| ([\d.]+) \|$", GUIDE, re.MULTILINE)
+    assert len(rows) == 5
+    costs = [float(cost) for _, cost in rows]
+    assert costs == sorted(costs)
+
+
+class TestPylint:
+    def test_in_vs_code_sees_unsaved_text(self, folder: Path) -> None:
+        settings = json.loads(blocks("Through pylint", "json")[0])
+        command = [sys.executable, "-m", "pylint", *settings["pylint.args"], "--output-format=json", "--from-stdin"]
+        found = subprocess.run(
+            [*command, str(folder / "meters.py")],
+            input=UNSAVED.encode(),
+            capture_output=True,
+            cwd=folder,
+            check=False,
+        )
+        assert [message["symbol"] for message in json.loads(found.stdout)] == ["xla-value-read"]
+
+    def test_from_a_command_sees_unsaved_text(self, folder: Path) -> None:
+        for line in blocks("Through pylint", "console")[0].splitlines():
+            called = line.removeprefix("$ ").removesuffix(" < buffer").replace("train.py", "meters.py")
+            name, *arguments = called.split()
+            program = COMMAND.with_name(name)
+            done = subprocess.run(
+                [program, *arguments], input=UNSAVED.encode(), capture_output=True, cwd=folder, check=False
+            )
+            document: Any = json.loads(done.stdout)
+            assert "xla-value-read" in json.dumps(document)

@@ -1,0 +1,77 @@
+"""What the server and its worker tell each other: plain data, which both pickle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xla_lint.cli.results import Located
+    from xla_lint.server.rule_pages import RulePage
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A file is open in the editor, with this text."""
+
+    path: Path
+    text: str
+    version: int
+    is_checked: bool = True
+    """False where its check has crashed: it then only stands for its file in the programs of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A file is open no longer: it holds what it does on disk."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Files have changed on disk, have come or are gone."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllChanged:
+    """Any files may have changed on disk."""
+
+
+ToWorker = Held | Released | Changed | AllChanged
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The check of a file begins."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a file."""
+
+    path: Path
+    version: int
+    """The version of the text that was checked."""
+    findings: list[Located] = field(default_factory=list)
+    """Those that the user chose to have reported."""
+    pages: dict[str, RulePage] = field(default_factory=dict)
+    """What is to be said of the rules that found them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that the user should know."""
+
+    text: str
+    is_error: bool = False
+    """Whether the user has to do something about it."""
+
+
+FromWorker = Begun | Checked | Told
