@@ -118,13 +118,13 @@ def test_a_file_in_a_folder_of_others_is_no_part_of_the_project(folder: Path) ->
 def test_a_program_runs_anew_only_for_what_it_depends_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "other.py").write_text("import torch_xla\n")
     runs: list[str] = []
-    real = programs.run_program
+    real = programs.run_programs
 
     def noted(entry: nodes.Module, *rest: Any, **named: Any) -> Any:
         runs.append(entry.name)
         return real(entry, *rest, **named)
 
-    monkeypatch.setattr(programs, "run_program", noted)
+    monkeypatch.setattr(programs, "run_programs", noted)
     found(folder / "meters.py")
     hold(folder / "other.py", "import torch_xla\ntorch_xla.sync()\n")
     found(folder / "meters.py")
