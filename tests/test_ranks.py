@@ -28,6 +28,7 @@ class Env:
     rank: int
     world: int
     log: object = None
+    saved: int = 0
 
     @property
     def first(self):
@@ -40,6 +41,11 @@ def made():
     if not is_first():
         return None
     return open("log")
+
+def named():
+    if is_first():
+        return "first"
+    return "other"
 
 def reduced(value):
     return xm.mesh_reduce("value", value, max)
@@ -63,8 +69,13 @@ def worker(index, path="model.pt"):
     value = model(torch.randn(2, 4, device=device)).mean()
     writer = made() if is_first() else None
     shared = open(path) if path else None
+    shown, told, role = False, False, "other"
     if env.first:
         env.log = open("log")
+        env.saved = 1
+        shown, told, role = True, True, "first"
+    else:
+        told = True
     for _ in range(3):
         if writer is not None:
             writer.add(1)
@@ -89,6 +100,11 @@ RANK_TESTS = {
     "what one replica holds": "if writer:",
     "what one replica has made": "if env.log is not None:",
     "what a function makes on one": "if made() is not None:",
+    "a flag that is set on one": "if shown:",
+    "a text that is set on one": 'if role == "first":',
+    "a number that one replica has counted": "if env.saved > 0:",
+    "a choice by rank": "if (4 if index == 0 else 2) > 3:",
+    "what a function returns on one": 'if named() == "first":',
 }
 SAME_TESTS = {
     "the world": "if xr.world_size() > 1:",
@@ -97,6 +113,8 @@ SAME_TESTS = {
     "a reduced value": "if reduced(value.item()) > 1:",
     "an all-reduced tensor": "if xm.all_reduce(xm.REDUCE_SUM, value).item() > 1:",
     "a flag": 'if path == "model.pt":',
+    "a flag that all set alike": "if told:",
+    "a flag that all have agreed upon": 'if xm.mesh_reduce("x", shown, max):',
 }
 
 
@@ -126,6 +144,32 @@ BODIES = {
             xm.save({"value": value}, path)  # expect: xla-rank-read
             xm.rendezvous("x")  # expect: xla-rank-divergence
             xm.save({"value": value}, path)
+    """,
+    "a value of one's own, or none": """
+        def checked(loss):
+            return float("nan") if os.environ.get("SKIP") else loss.item()
+        if checked(value) < 1:
+            xm.rendezvous("x")  # expect: xla-rank-divergence
+    """,
+    "a value of one's own from some turns": """
+        best, last = 9.0, None
+        for step in range(9):
+            loss = model(torch.ones(2, 4, device=device)).mean()
+            torch_xla.sync()
+            if step % 4 == 0:
+                best = loss.item()
+            last = loss.item() if step > 2 else 0.0
+        if best < 1:
+            xm.rendezvous("x")  # expect: xla-rank-divergence
+        if last < 1:
+            xm.rendezvous("y")  # expect: xla-rank-divergence
+    """,
+    "what all replicas have agreed upon, or nothing": """
+        best = 9.0
+        if os.environ.get("TEST"):
+            best = xm.mesh_reduce("best", value.item(), min)
+        if best < 1:
+            xm.rendezvous("x")
     """,
     "a tensor of one's own": """
         if value > 1:
@@ -403,3 +447,104 @@ def test_a_loader_that_waits_is_reported_once() -> None:
     )
     found = check_module(parse(text, "train.py"), Project(), Settings(), ["xla-rank-divergence"])
     assert [finding.node.as_string() for finding in found] == ["MpDeviceLoader([torch.ones(2)], torch_xla.device())"]
+
+
+ACCELERATED = {
+    "a step that some replicas skip": """
+        for batch in loader:
+            loss = model(batch).mean()
+            if not torch.isfinite(loss):
+                continue
+            accelerator.backward(loss)
+            optimizer.step()  # expect: xla-rank-divergence
+    """,
+    "clipping that some replicas skip": """
+        for batch in loader:
+            loss = model(batch).mean()
+            accelerator.backward(loss)
+            if loss.item() < 9:
+                accelerator.clip_grad_norm_(model.parameters(), 1.0)  # expect: xla-rank-divergence
+            optimizer.step()
+    """,
+    "clipping and a step that some replicas skip": """
+        for batch in loader:
+            loss = model(batch).mean()
+            if loss.item() > 9:
+                continue
+            accelerator.backward(loss)
+            accelerator.clip_grad_norm_(model.parameters(), 1.0)  # expect: xla-rank-divergence
+            optimizer.step()
+    """,
+    "a helper that returns early": """
+        def train_step(batch):
+            loss = model(batch).mean()
+            if loss.isnan().any():
+                return None
+            accelerator.backward(loss)
+            optimizer.step()  # expect: xla-rank-divergence
+            return loss
+
+        for batch in loader:
+            train_step(batch)
+    """,
+    "the best of what all replicas have gathered": """
+        import math
+        best, losses = None, []
+        for batch in loader:
+            losses.append(accelerator.gather_for_metrics(model(batch).mean().repeat(2)))
+        perplexity = math.exp(torch.cat(losses).mean())
+        if best is None or best > perplexity:
+            best = perplexity
+            accelerator.save_state("best")
+    """,
+    "the best of one's own": """
+        import math
+        perplexity = math.exp(model(torch.ones(4)).mean().item())
+        if perplexity < 9 or math.isnan(perplexity):
+            accelerator.save_state("best")  # expect: xla-rank-divergence
+    """,
+    "a step that all replicas skip": """
+        for batch in loader:
+            loss = model(batch).mean()
+            accelerator.backward(loss)
+            if accelerator.gather(loss).isfinite().all():
+                optimizer.step()
+            optimizer.zero_grad()
+    """,
+    "the next batch after a turn that was cut short": """
+        for batch in loader:
+            if model(batch).mean().item() > 9:
+                continue
+            print("fine")
+    """,
+    "the next batch after a turn of the others": """
+        for batch in loader:
+            if not accelerator.is_main_process:
+                continue
+            print("fine")
+    """,
+}
+
+
+@pytest.mark.parametrize("body", ACCELERATED.values(), ids=ACCELERATED)
+def test_what_accelerate_reduces(body: str) -> None:
+    agrees(
+        """
+        import accelerate
+        accelerator = accelerate.Accelerator()
+        model = nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        rows = torch.utils.data.DataLoader([torch.ones(4)] * 8, batch_size=2, drop_last=True)
+        model, optimizer, loader = accelerator.prepare(model, optimizer, rows)
+        """
+        + textwrap.indent(textwrap.dedent(body), " " * 8)
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "harm"), [("torch_xla.sync()", "as soon as a collective is pending"), ("xm.rendezvous('x')", "waiting")]
+)
+def test_a_barrier_is_not_said_to_wait_by_itself(call: str, harm: str) -> None:
+    text = HEAD + textwrap.dedent(in_worker(f"if index == 0:\n    {call}"))
+    found = check_module(parse(text, "train.py"), Project(), Settings(), ["xla-rank-divergence"])
+    assert [harm in finding.message for finding in found] == [True]

@@ -11,6 +11,35 @@ from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import parse
 
 CASES = {
+    "a number that other objects of a class set, and a method counts which nothing calls": """
+        import torch, torch_xla
+        from torch import nn
+        device = torch_xla.device()
+        class Cache:
+            def __init__(self):
+                self.k = torch.zeros(1, 64, 8, device=device)
+                self.used = 0
+            def past(self, new):
+                return new if self.used == 0 else torch.cat((self.k[:, : self.used], new), 1)
+            def prefill(self, k):
+                self.used = k.shape[1]
+            def update(self, k):
+                self.used += 1
+        model = nn.Linear(8, 8).to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(10):
+            optimizer.zero_grad()
+            y = model(torch.ones(1, 4, 8, device=device))
+            Cache().prefill(y)
+            y.sum().backward()
+            optimizer.step()
+            torch_xla.sync()
+        caches, x = [Cache() for _ in range(3)], torch.ones(1, 1, 8, device=device)
+        for _ in range(10):
+            for cache in caches:
+                x = cache.past(model(x))
+            torch_xla.sync()
+        """,
     "schedules made for the steps of the prepared loader": """
         import math, torch
         from accelerate import Accelerator

@@ -68,6 +68,24 @@ CASES = {
             sgd.step()
             sgd.zero_grad()
     """,
+    "an optimizer of the project": """
+        from accelerate import Accelerator
+        class Careful(torch.optim.Optimizer):
+            def step(self, closure=None):
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        if p.grad.norm() > 1:  # expect: xla-tensor-branch
+                            continue
+                        p.data.add_(p.grad, alpha=-0.1)
+        accelerator = Accelerator()
+        net = nn.Linear(4, 4)
+        net, careful, rows = accelerator.prepare(net, Careful(net.parameters(), {"lr": 1}), DataLoader([h]))
+        probe.value(careful.optimizer)  # is: Optimizer
+        for x in rows:
+            accelerator.backward(net(x).mean())
+            careful.step()
+            careful.zero_grad()
+    """,
     "a model and its optimizer are prepared apart": """
         from accelerate import Accelerator
         accelerator = Accelerator()

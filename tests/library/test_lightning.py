@@ -29,6 +29,69 @@ CASES = {
             def other(self, batch):
                 probe.value(batch)  # is: unknown
     """,
+    "an optimizer of the project": """
+        import lightning
+        class Careful(torch.optim.SGD):
+            def step(self, closure=None):
+                super().step(closure)
+                if self.param_groups[0]["params"][0].isnan().any():  # expect: xla-tensor-branch
+                    raise ValueError
+        class Net(lightning.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(4, 4)
+            def training_step(self, batch, number):
+                return self.net(batch).mean()
+            def configure_optimizers(self):
+                careful = Careful(self.net.parameters(), lr=0.1)
+                return {"optimizer": careful, "lr_scheduler": torch.optim.lr_scheduler.StepLR(careful, 1)}
+    """,
+    "what a module was built with": """
+        import lightning
+        from transformers import AutoTokenizer, VisionEncoderDecoderModel
+        class Base(lightning.LightningModule):
+            def __init__(self, net, threshold=3):
+                super().__init__()
+                self.net, self.threshold = net, threshold
+            def validation_step(self, batch, number):
+                probe.value(self.threshold)  # is: 5
+                probe.value(self.tokenizer)  # is: PreTrainedTokenizer
+                tokens = self.net.generate(batch[0], max_length=128)  # expect: xla-dynamic-generate
+                return self.tokenizer.batch_decode(tokens)  # expect: xla-value-read
+        class Net(Base):
+            def __init__(self, net, tokenizer):
+                super().__init__(net, 5)
+                self.tokenizer = tokenizer
+        def build():
+            net = VisionEncoderDecoderModel.from_pretrained("x")
+            return Net(net, AutoTokenizer.from_pretrained("x"))
+        lightning.Trainer(accelerator="tpu").validate(build(), loader)
+    """,
+    "what several modules were built with": """
+        import lightning
+        class Net(lightning.LightningModule):
+            def __init__(self, net, rate):
+                super().__init__()
+                self.net, self.rate = net, rate
+            def training_step(self, batch, number):
+                probe.value(self.rate)  # is: unknown
+                loss = self.net(batch).mean()
+                print(loss)  # expect: xla-print-tensor
+                return loss
+        lightning.Trainer(accelerator="tpu").fit(Net(nn.Linear(4, 4), 1), loader)
+        lightning.Trainer(accelerator="tpu").fit(Net(nn.Conv2d(4, 4, 1), 2), loader)
+    """,
+    "what a callback was built with": """
+        import lightning
+        class Watch(lightning.Callback):
+            def __init__(self, every):
+                self.every = every
+            def on_train_batch_end(self, trainer, module, outputs, batch, number):
+                probe.value(self.every)  # is: 10
+                if number % self.every == 0:
+                    print(trainer.global_step)
+        lightning.Trainer(accelerator="tpu", callbacks=[Watch(10)]).fit(model, loader)
+    """,
     "what a callback's methods are given": """
         import lightning
         from lightning.pytorch.callbacks import Callback

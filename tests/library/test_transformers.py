@@ -60,6 +60,54 @@ CASES = {
         trainer = Mine(model, callbacks=[Watch()])
         probe.value(trainer.train())  # is: unknown
     """,
+    "an optimizer of the project that a trainer makes": """
+        import transformers
+        class Lamb(torch.optim.Optimizer):
+            def __init__(self, params, lr=1e-3):
+                super().__init__(params, {"lr": lr})
+            def step(self, closure=None):
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        norm = p.data.pow(2).sum().sqrt()
+                        if norm == 0:  # expect: xla-tensor-branch
+                            continue
+                        p.data.add_(p.grad, alpha=-group["lr"])
+        class Mine(transformers.Trainer):
+            def create_optimizer_and_scheduler(self, num_training_steps):
+                self.optimizer = Lamb(self.model.parameters())
+    """,
+    "an optimizer of the project that a trainer returns": """
+        import transformers
+        class Lamb(torch.optim.Optimizer):
+            def step(self, closure=None):
+                for p in self.param_groups[0]["params"]:
+                    print(p.grad.norm())  # expect: xla-print-tensor
+        class Mine(transformers.Trainer):
+            def create_optimizer(self):
+                if self.optimizer is None:
+                    self.optimizer = Lamb(self.model.parameters(), lr=1e-3)
+                return self.optimizer
+    """,
+    "an optimizer of the project that a trainer is given": """
+        import transformers
+        class Lamb(torch.optim.Optimizer):
+            def step(self, closure=None):
+                ratio = sum(p.norm().item() for p in self.param_groups[0]["params"])  # expect: xla-value-read
+        net = transformers.AutoModel.from_pretrained("bert")
+        transformers.Trainer(net, optimizers=(Lamb(net.parameters()), None)).train()
+    """,
+    "an optimizer of the project that one's own trainer is given": """
+        import transformers
+        class Lamb(torch.optim.Optimizer):
+            def step(self, closure=None):
+                ratio = [p.norm().item() for p in self.param_groups[0]["params"]]  # expect: xla-value-read
+        class Mine(transformers.Trainer):
+            def __init__(self, *args, scale=1, **kwargs):
+                super().__init__(*args, **kwargs)
+                self.scale = scale
+        net = transformers.AutoModel.from_pretrained("bert")
+        Mine(net, optimizers=(Lamb(net.parameters()), None)).train()
+    """,
     "a model of the project": """
         from transformers import BertModel
         class Mine(BertModel):

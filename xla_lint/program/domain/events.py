@@ -226,6 +226,8 @@ class Collective(Event):
     """Every replica has to come here: a collective, a rendezvous or a barrier."""
 
     spelled: str
+    waits: bool
+    """False for a barrier that waits only for the collectives in what it runs."""
 
 
 @dataclass(slots=True, eq=False)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.fields import Role
 from xla_lint.program.domain.join import alike, join, per_replica
-from xla_lint.program.domain.values import Location, Value
+from xla_lint.program.domain.values import NO_TRAITS, Location, Trait, Value
 from xla_lint.program.domain.walk import tensors_in
+
+if TYPE_CHECKING:
+    from astroid import nodes
 
 _ABSENT = object()
 Changes = dict[tuple[int, Any], tuple[Any, Any, Any]]
@@ -25,6 +28,8 @@ class Heap:
         """A number for what the heap holds: two heaps of one version can make no difference to what is done."""
         self._newest = 0
         self._summaries: dict[Value, tuple[int, Value]] = {}
+        self.built: dict[nodes.NodeNG, Value] = {}
+        """The objects made of each class on which a framework calls methods, and of those derived from it, as one."""
         self.recorded: set[int] = set()
         """The graph epochs in which tensors were recorded that some object has held."""
 
@@ -79,15 +84,17 @@ class Heap:
             _set(owner, key, old)
         return dict(reversed(undone.items()))
 
-    def merge(self, *paths: Changes, ranked: bool = False) -> None:
-        """Set what the paths had set, joined where they differ; `ranked`: see `State.meet`."""
+    def merge(self, *paths: Changes, apart: frozenset[Trait] = NO_TRAITS) -> None:
+        """Set what the paths had set, joined where they differ; `apart`: see `State.meet`."""
         if not any(paths):
             return
         for where in {where: None for path in paths for where in path}:
             owner, key, _ = next(path[where] for path in paths if where in path)
             now = _get(owner, key)
-            joined = _joined(owner, key, [path[where][2] if where in path else now for path in paths])
-            self._change(owner, key, now, per_replica(joined) if ranked and isinstance(joined, Value) else joined)
+            values = [path[where][2] if where in path else now for path in paths]
+            joined = _joined(owner, key, values)
+            known = [value for value in values if isinstance(value, Value)] if apart else []
+            self._change(owner, key, now, per_replica(joined, known, apart) if known else joined)
 
     def since(self, mark: int) -> list[tuple[Any, Any, Any]]:
         """What was overwritten since `mark`: `(owner, key, old value)`, the oldest first."""

@@ -6,6 +6,7 @@ containers nested more deeply than `DEEPEST` are unknown, and so is what is one 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.program.domain.fields import Layout
@@ -21,6 +22,7 @@ from xla_lint.program.domain.values import (
     Stream,
     Tensor,
     Text,
+    Trait,
     Value,
     options,
 )
@@ -50,7 +52,7 @@ def join(a: Value, b: Value, depth: int = DEEPEST) -> Value:
         _add(left, option, depth)
     joined = _of(left)
     ranked = any(isinstance(side, Choice) and side.ranked for side in (a, b))
-    return per_replica(joined) if ranked else joined
+    return _none_on_some(joined) if ranked else joined
 
 
 def join_all(values: Iterable[Value]) -> Value:
@@ -86,7 +88,20 @@ def _of(left: list[Value]) -> Value:
     return Choice(tuple(left)) if len(left) <= MOST_OPTIONS else UNKNOWN
 
 
-def per_replica(value: Value) -> Value:
+def per_replica(value: Value, parts: Iterable[Value], apart: frozenset[Trait]) -> Value:
+    """What stands for several values each of which other replicas may have; `value` is their join.
+
+    A test with the traits `apart` parts the replicas. What is another value on each side of it has these traits too.
+    """
+    differs = isinstance(value, (Number, Text)) and value.const is None and len(set(parts)) > 1
+    if isinstance(value, Number) and differs:
+        return replace(value, traits=value.traits | apart)
+    if Trait.RANK not in apart:
+        return value
+    return replace(value, ranked=True) if isinstance(value, Text) and differs else _none_on_some(value)
+
+
+def _none_on_some(value: Value) -> Value:
     """A value that is None on some replicas only, where it may be None at all."""
     return Choice(value.options, ranked=True) if isinstance(value, Choice) and NONE in value.options else value
 

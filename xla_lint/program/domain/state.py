@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.join import join, per_replica
 from xla_lint.program.domain.loops import Cut
-from xla_lint.program.domain.values import Value
+from xla_lint.program.domain.values import NO_TRAITS, Trait, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -108,16 +108,16 @@ class State:
         recorded = (self.work, self.updated)
         return self.path_condition, self.cut, self.grad, recorded, self.gradients, self.touched, self.device, done
 
-    def meet(self, other: State, *, ranked: bool = False) -> State:
+    def meet(self, other: State, *, apart: frozenset[Trait] = NO_TRAITS) -> State:
         """The state where two paths come together. Variables bound on one path only are kept.
 
-        `ranked` says that each path is taken by other replicas.
+        `apart` are the traits of a test that sends other replicas on each path.
         """
         env, others = self.env, other.env
         rebound, added = changes(env, others)
         for name in rebound:
-            joined = join(env[name], others[name])
-            env[name] = per_replica(joined) if ranked else joined
+            paths = (env[name], others[name])
+            env[name] = per_replica(join(*paths), paths, apart) if apart else join(*paths)
         env.update((name, others[name]) for name in added)
         self.merge_course(other)
         return self
@@ -144,12 +144,12 @@ class State:
             self.gradients = self.gradients.meet(other.gradients)
 
 
-def meet_all(states: Iterable[State | None], *, ranked: bool = False) -> State | None:
-    """The state where several paths come together; None where none arrives. `ranked`: see `State.meet`."""
+def meet_all(states: Iterable[State | None], *, apart: frozenset[Trait] = NO_TRAITS) -> State | None:
+    """The state where several paths come together; None where none arrives. `apart`: see `State.meet`."""
     result: State | None = None
     for state in states:
         if state is not None:
-            result = state if result is None else result.meet(state, ranked=ranked)
+            result = state if result is None else result.meet(state, apart=apart)
     return result
 
 

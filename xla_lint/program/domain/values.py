@@ -120,6 +120,8 @@ class Trait(enum.Enum):
 NO_TRAITS: frozenset[Trait] = frozenset()
 FACT = frozenset({Trait.FACT})
 RANKED = frozenset({Trait.RANK})
+OWN = RANKED | {Trait.DATA}
+"""The traits of what each replica may have another one of."""
 NO_LOOPS: frozenset[Loop] = frozenset()
 NO_SITES: frozenset[Any] = frozenset()
 NO_ORIGINS: frozenset[Origin] = frozenset()
@@ -130,8 +132,8 @@ Memories = frozenset[frozenset["Tensor"]]
 
 
 def shared_traits(a: frozenset[Trait], b: frozenset[Trait]) -> frozenset[Trait]:
-    """The rule of traits: those of both, and that it differs between replicas where either does."""
-    return (a & b) | ((a | b) & RANKED)
+    """The rule of traits: those of both, and that replicas may differ in it where they do in either."""
+    return (a & b) | ((a | b) & OWN)
 
 
 @dataclass(slots=True, unsafe_hash=True)

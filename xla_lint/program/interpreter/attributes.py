@@ -53,6 +53,8 @@ from xla_lint.program.machine.meanings import attributes_of
 from xla_lint.program.syntax.names import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from astroid import nodes
 
     from xla_lint.program.domain.values import Value
@@ -230,7 +232,7 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
                     else (machine.at.frame.node or machine.module)
                 )
                 value = resolve_use(machine, value, f"self.{name}", scope)
-            if isinstance(value, Number) and option.cls is not None and name in counters(machine, option.cls):
+            if isinstance(value, Number) and option.cls is not None and is_counted(machine, option.cls, name):
                 value = Number(None, value.loops | frozenset(machine.at.loops), value.traits)
             machine.heap.put(option.attributes, name, as_setting(value))
         elif isinstance(option, Name):
@@ -255,11 +257,21 @@ def set_as_item(machine: Machine, owner: Instance, name: str, value: Value) -> b
     return isinstance(setter, Name)
 
 
-def counters(machine: Machine, cls: Class) -> frozenset[str]:
-    """The attributes that the methods of a class and of its bases count up or down."""
-    found = machine.counters.get(cls.node)
-    if found is None:
-        classes = (base for base in lineage(cls) if isinstance(base, Class))
-        names = (base.frame.index.counted(base.node) for base in classes if base.frame.index is not None)
-        found = machine.counters[cls.node] = frozenset[str]().union(*names)
-    return found
+def is_counted(machine: Machine, cls: Class, name: str) -> bool:
+    """Whether a method that may be called, of a class or of its bases, counts an attribute up or down."""
+    return any(may_be_called(machine, cls, method) for method in counting(cls, name))
+
+
+def counting(cls: Class, name: str) -> Iterator[str]:
+    """The names of the methods of a class and of its bases that count an attribute."""
+    for base in lineage(cls):
+        if isinstance(base, Class) and base.frame.index is not None:
+            yield from base.frame.index.counted(base.node).get(name, ())
+
+
+def may_be_called(machine: Machine, cls: Class, method: str) -> bool:
+    """Whether something calls a method of a class: a module of the program names it, a library or Python calls it."""
+    if machine.without_caller or library_base(cls) or (method.startswith("__") and method != "__init__"):
+        return True
+    indexes = (frame.index for frame in (cls.frame, machine.globals, *machine.modules.values()))
+    return any(method in index.attributes for index in indexes if index is not None)

@@ -88,9 +88,10 @@ def branch(
     random = Condition.RANDOM in truth.if_true
     operations, dead, ended, ends_loop = machine.operations, False, False, False
     tests, doubt = machine.at.tests, machine.at.doubt
+    apart = truth.apart
     if truth.known is None:
         machine.at.tests = (*tests, len(machine.at.loops))
-    if truth.ranked or Condition.DATA in truth.if_true:
+    if apart:
         machine.emit(Parting(test, machine.context))
     for when, run, conditions, told in (
         (True, body, truth.if_true, truth.narrow_true),
@@ -118,12 +119,12 @@ def branch(
     whole = len(ends) == 2 and (ended or all(end is not None for end in ends))
     if truth.usual is not None and len(ends) == 2 and ends[not truth.usual] is not None:
         ends, heaps = [ends[not truth.usual]], [heaps[not truth.usual]]
-    machine.heap.merge(*heaps, ranked=truth.ranked)
+    machine.heap.merge(*heaps, apart=apart)
     if random and (machine.operations > operations or (dead and machine.at.loops)) and truth.known is None:
         machine.at.state = before
         ends_turns = ends_loop and machine.operations == operations
         machine.emit(HostChoice(test, machine.context, "branch", machine.loops[-1] if ends_turns else None))
-    machine.at.state = meet_all(ends, ranked=truth.ranked)
+    machine.at.state = meet_all(ends, apart=apart)
     if machine.at.state is not None and whole:
         machine.at.state.path_condition = path_condition
 
@@ -199,7 +200,7 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
         machine.emit(HostChoice(node.test, machine.context, "conditional expression"))
     named = isinstance(node.body, REFERENCES) and isinstance(node.orelse, REFERENCES)
     result = may_alias(results) if named else join_all(results)
-    return per_replica(result) if truth.ranked else result
+    return per_replica(result, results, truth.apart) if truth.apart else result
 
 
 def is_no_tensor(node: nodes.NodeNG, told: Narrowings) -> bool:

@@ -112,6 +112,8 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         return Number(const, traits=FACT if left.fact or right.fact else NO_TRAITS)
     if HALF in (left, right) and op in ("==", "!=") and SHAPE in (left, right):
         return Number(op == "!=", traits=FACT)
+    if any(isinstance(side, (Text, Choice)) and side.ranked for side in (left, right)):
+        return RANK
     sides = [[o for o in options(side) if isinstance(o, Number)] or [NUMBER] for side in (left, right)]
     return join_all(compare_numbers(op, a, b) for a in sides[0] for b in sides[1])
 

@@ -185,23 +185,26 @@ class EntryPoints:
             report_outdated(machine, returned)
 
     def _instance(self, cls: Class) -> Instance:
-        """An instance of a class whose constructor has no caller in sight."""
+        """The instance of a class that its methods are called on: for those of a framework the one that was built."""
         found = self.instances.get(cls.node)
         if found is None:
-            machine = self.machine
-            model = is_model(cls)
-            found = Instance(
-                cls, library_base(cls), place=Location.DEVICE if model else Location.UNKNOWN, model=model, certain=False
-            )
-            self.instances[cls.node] = found
-            init = member_of(cls, "__init__")
-            if isinstance(init, Function):
-                bound = bound_to(init, found)
-                with machine.elsewhere(entry_point=CONSTRUCTORS):
-                    machine.activate(bound, self._parameters(bound, None))
-            if model:
-                place_model(machine, found, Location.DEVICE, certain=False)
+            built = self.machine.heap.built.get(cls.node)
+            found = self.instances[cls.node] = built if isinstance(built, Instance) else self._made(cls)
+            if found.model:
+                place_model(self.machine, found, Location.DEVICE, certain=False)
         return found
+
+    def _made(self, cls: Class) -> Instance:
+        """An instance of a class whose constructor has no caller in sight."""
+        machine, model = self.machine, is_model(cls)
+        place = Location.DEVICE if model else Location.UNKNOWN
+        made = Instance(cls, library_base(cls), place=place, model=model, certain=False)
+        init = member_of(cls, "__init__")
+        if isinstance(init, Function):
+            bound = bound_to(init, made)
+            with machine.elsewhere(entry_point=CONSTRUCTORS):
+                machine.activate(bound, self._parameters(bound, None))
+        return made
 
     def _parameters(self, function: Function, form: Form | None) -> dict[str, Value]:
         """A function's parameters, as their use and annotations show them."""

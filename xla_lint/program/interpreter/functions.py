@@ -20,6 +20,7 @@ from xla_lint.program.domain.state import Frame, meet_all
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
 from xla_lint.program.domain.walk import nesting
 from xla_lint.program.interpreter.seeds import with_evidence
+from xla_lint.program.interpreter.truth import parting
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
@@ -200,13 +201,13 @@ def activate(
     assert end is not None
     frame.env = end.env
     entry.take_course(end)
-    result = join_all(value for value, _ in frame.returns)
-    ranked = any(
-        constraint.condition is Condition.RANK
-        for _, state in frame.returns
-        for constraint in state.path_condition - entry.path_condition
-    )
-    return (per_replica(result) if ranked else result), frame
+    values = [value for value, _ in frame.returns]
+    result = join_all(values)
+    conditions = {
+        constraint.condition for _, state in frame.returns for constraint in state.path_condition - entry.path_condition
+    }
+    apart = parting(conditions)
+    return (per_replica(result, values, apart) if apart else result), frame
 
 
 def frame_of(function: Function, bound: dict[str, Value], depth: int) -> Frame:

@@ -8,6 +8,7 @@ from xla_lint.program.domain.compilations import LEFT_OUT, traced
 from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import CompiledCall
+from xla_lint.program.domain.join import join
 from xla_lint.program.domain.objects import (
     COMPILED_MODEL,
     CONTAINERS,
@@ -15,11 +16,13 @@ from xla_lint.program.domain.objects import (
     bound_to,
     is_model,
     library_base,
+    lineage,
     member_of,
 )
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name, as_setting
 from xla_lint.program.library.compilers import COMPILED_IN_PLACE
 from xla_lint.program.library.dispatch import call_method
+from xla_lint.program.library.hooks import has_hooks
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import calling
 
@@ -54,6 +57,8 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments) -> Value:
     elif cls.fields is None and instance.library and container is None:
         machine.hand_over(arguments)
         call_method(machine, instance, "__init__", arguments)
+    if has_hooks(cls):
+        note_built(machine, cls, instance)
     return instance
 
 
@@ -63,6 +68,14 @@ def hold_items(machine: Machine, instance: Instance, container: str, arguments: 
     instance.attributes[ITEMS] = items
     if instance.library in WRAPPERS:
         instance.attributes["data"] = items
+
+
+def note_built(machine: Machine, cls: Class, instance: Instance) -> None:
+    """Note an object on which a framework calls methods."""
+    for base in lineage(cls):
+        if isinstance(base, Class):
+            known = machine.heap.built.get(base.node)
+            machine.heap.built[base.node] = instance if known is None else join(known, instance)
 
 
 def fill_fields(machine: Machine, instance: Instance, fields: list[str], arguments: Arguments) -> None:

@@ -23,6 +23,8 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.syntax.imports import is_none_constant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.narrowing import Narrowings
 
@@ -45,11 +47,25 @@ class Truth:
         """Whether the answer differs between replicas."""
         return Condition.RANK in self.if_true or Condition.RANK in self.if_false
 
+    @property
+    def apart(self) -> frozenset[Trait]:
+        """The traits of a number that is another one on each side of the test, where replicas may differ."""
+        return parting(self.if_true | self.if_false)
+
     def negated(self) -> Truth:
         """The truth of `not test`."""
         known = None if self.known is None else not self.known
         usual = None if self.usual is None else not self.usual
         return Truth(known, self.if_false, self.if_true, self.narrow_false, self.narrow_true, usual)
+
+
+PARTING = {Condition.RANK: Trait.RANK, Condition.DATA: Trait.DATA}
+"""The conditions that hold on some replicas and not on others, and how a number is marked that does so."""
+
+
+def parting(conditions: Iterable[Condition]) -> frozenset[Trait]:
+    """How a number is marked that is another one where these conditions hold."""
+    return frozenset(PARTING[condition] for condition in conditions if condition in PARTING)
 
 
 def truth_of_number(value: Value) -> Truth:

@@ -147,6 +147,7 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
     frame_exits.pop()
     if loop.wrapped and end is not None:
         machine.at.state = end
+        end.path_condition = path_condition
         machine.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
     if loop.parent is not None and loop.opaque:
         loop.parent.note_opaque()

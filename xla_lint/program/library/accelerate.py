@@ -31,7 +31,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.domain.walk import OBJECTS, changed
 from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import place_model
-from xla_lint.program.library.optimizers import clip, models_of, reduce
+from xla_lint.program.library.optimizers import WRAPPED, clip, models_of, reduce
 from xla_lint.program.library.registry import attributes, function, methods
 from xla_lint.program.machine.arguments import Arguments
 
@@ -118,7 +118,7 @@ def gather(machine: Machine, receiver: Instance, name: str, arguments: Arguments
     """Values of all replicas come together; `pad_across_processes` alone cuts nothing."""
     value = arguments.get(0) or UNKNOWN
     if name != "pad_across_processes":
-        machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+        machine.barrier(arguments.node, f"accelerator.{name}", silent=True, waits=True)
     shared = name != "pad_across_processes"
     return changed(value, lambda item: item.like(shared=shared) if isinstance(item, Tensor) else item, OBJECTS)
 
@@ -145,7 +145,7 @@ def accelerator_method(machine: Machine, receiver: Instance, name: str, argument
             machine.read(arguments.node, None, value, How.FORMAT, f"accelerator.{name}", materialises=True)
         return NONE
     if name in ("wait_for_everyone", "save_state"):
-        machine.barrier(arguments.node, f"accelerator.{name}", silent=True)
+        machine.barrier(arguments.node, f"accelerator.{name}", silent=True, waits=True)
         return NONE
     if name in ("unwrap_model", "save", "free_memory", "end_training", "init_trackers", "get_state_dict"):
         return arguments.get(0) or NONE
@@ -204,7 +204,8 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
 
 def wrapped(value: Instance) -> Instance:
     """The wrapper that `prepare` makes around an optimizer or a schedule."""
-    return Instance(None, value.library, value.attributes, value.place, node=value.node, prepared=True)
+    held = {**value.attributes, WRAPPED: value} if is_optimizer(value) else value.attributes
+    return Instance(None, value.library, held, value.place, node=value.node, prepared=True)
 
 
 def report_split(machine: Machine, owner: Instance, arguments: Arguments) -> None:

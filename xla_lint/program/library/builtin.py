@@ -9,6 +9,7 @@ from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.objects import is_drawn
 from xla_lint.program.domain.values import (
+    NO_TRAITS,
     NONE,
     NUMBER,
     TEXT,
@@ -23,6 +24,7 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
+from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import type_of
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
@@ -31,13 +33,12 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 RANDOM = Number(traits=frozenset({Trait.RANDOM}))
-DATA = Number(traits=frozenset({Trait.DATA}))
 
 
-def data_number(machine: Machine, value: Value) -> Number:
-    """A number read from the device here: inside loops it may be another one in each turn."""
-    shared = all(isinstance(o, Tensor) and o.shared for o in options(value))
-    return Number(None, frozenset(machine.loops), NUMBER.traits if shared else DATA.traits)
+def data_number(machine: Machine, *values: Value) -> Number:
+    """A number read from the device here, out of these: inside loops it may be another one in each turn."""
+    shared = all(tensor.shared for value in values for tensor in tensors_in(value))
+    return Number(None, frozenset(machine.loops), NO_TRAITS if shared else frozenset({Trait.DATA}))
 
 
 def drawn(machine: Machine) -> Number:
@@ -132,7 +133,7 @@ def decide(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     spelled = dotted.removeprefix("builtins.")
     items = arguments.get(0) or NONE
     if machine.read(arguments.node, arguments.node_of(0), items, How.VALUE, f"{spelled}()"):
-        return DATA
+        return data_number(machine, items)
     item = element_of(items) if isinstance(items, Sequence) else UNKNOWN
     return item if isinstance(item, Number) and Trait.FACT in item.traits else NUMBER
 

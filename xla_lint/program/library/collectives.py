@@ -72,7 +72,7 @@ def reduce_gradients(machine: Machine, dotted: str, arguments: Arguments) -> Val
 def on_some(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A function runs on some replicas, with host copies of its data, and a rendezvous ends the call."""
     machine.hand_over(arguments)
-    machine.barrier(arguments.node, spelled(dotted), silent=True)
+    machine.barrier(arguments.node, spelled(dotted), silent=True, waits=True)
     return UNKNOWN
 
 

@@ -12,6 +12,7 @@ from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, 
 from xla_lint.program.library.registry import HOOKS, RESULTS
 
 if TYPE_CHECKING:
+    from xla_lint.program.domain.definitions import Class
     from xla_lint.program.machine.machine import Machine
 
 Maker = Callable[[], Value]
@@ -75,6 +76,11 @@ def given(
     if positional is None:
         return None
     return [make() for make in positional], {name: make() for name, make in (keywords or {}).items()}
+
+
+def has_hooks(cls: Class) -> bool:
+    """Whether a framework calls methods of a class."""
+    return HOOKS.find(library_base(cls)) is not None
 
 
 def hook_parameters(function: Function) -> list[Value] | None:

@@ -8,6 +8,7 @@ from xla_lint.program.domain.events import How
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
+    OWN,
     UNKNOWN,
     Instance,
     Number,
@@ -16,7 +17,7 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.domain.walk import tensors_in
-from xla_lint.program.library.builtin import DATA, drawn
+from xla_lint.program.library.builtin import data_number, drawn
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
 CLOCK = Number(traits=frozenset({Trait.CLOCK}))
-PREPARED = frozenset({Trait.PREPARED})
+KEPT = OWN | {Trait.PREPARED}
+"""The traits of a number that what `math` computes from it has too."""
 DRAWS = frozenset(
     "random randint uniform choice randrange gauss normal rand integers binomial beta getrandbits random_sample "
     "choices sample triangular standard_normal poisson exponential randn".split()
@@ -42,10 +44,10 @@ def product(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def mathematics(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Functions of `math` read tensors."""
     if machine.read_each(arguments, How.VALUE, f"{dotted}()"):
-        return DATA
+        return data_number(machine, *arguments.values())
     numbers = [value for value in arguments.positional if isinstance(value, Number)]
     loops = frozenset(loop for number in numbers for loop in number.loops)
-    return Number(None, loops, frozenset(trait for number in numbers for trait in number.traits) & PREPARED)
+    return Number(None, loops, frozenset(trait for number in numbers for trait in number.traits) & KEPT)
 
 
 @function("time.")

@@ -10,6 +10,7 @@ from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Number, Value
 from xla_lint.program.domain.walk import DATA, found_in
 from xla_lint.program.library.hooks import anything, batch, given, materialised, model, number, outputs
+from xla_lint.program.library.optimizers import step_every_turn
 from xla_lint.program.library.registry import attributes, function, hooks, methods, results
 
 if TYPE_CHECKING:
@@ -142,3 +143,9 @@ def take_loss(machine: Machine, method: Function, returned: Value) -> None:
     automatic = module.attributes.get("automatic_optimization") if isinstance(module, Instance) else None
     if not (isinstance(automatic, Number) and automatic.const is False):
         machine.backward(method.node)
+
+
+@results("lightning.LightningModule", "configure_optimizers")
+def take_optimizers(machine: Machine, method: Function, returned: Value) -> None:
+    """The trainer steps the optimizers that it gets every step."""
+    step_every_turn(machine, returned, method.node)

@@ -16,7 +16,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import ClippedEarly, OptimizerStep, Outdated
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import location_of
-from xla_lint.program.domain.objects import OPTIMIZERS, is_assumed, is_optimizer
+from xla_lint.program.domain.objects import OPTIMIZERS, bound_to, is_assumed, is_optimizer, member_of
 from xla_lint.program.domain.state import Gradients
 from xla_lint.program.domain.values import (
     NONE,
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
 """The methods of an optimizer that register functions to run before and after each step."""
+WRAPPED = "optimizer"
+"""The attribute of an optimizer that Accelerate has prepared which holds the one it was made of."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
 
@@ -115,8 +117,10 @@ def replaces(model: Instance, place: Location) -> bool:
 
 
 def groups_of(optimizer: Instance) -> Value:
-    """An optimizer's groups of parameters."""
-    parameters = join_all(parameters_in(optimizer.attributes.get("params")))
+    """The groups of parameters of an optimizer on the device: they live there since it or a framework moved them."""
+    known = list(parameters_in(optimizer.attributes.get("params"))) or [Tensor(Location.DEVICE, certain=False)]
+    moved = (t if t.place is Location.DEVICE else t.like(place=Location.DEVICE, certain=False) for t in known)
+    parameters = join_all(moved)
     return Sequence(None, Mapping({"params": Sequence(None, parameters)}, UNKNOWN))
 
 
@@ -156,6 +160,25 @@ def step(machine: Machine, optimizer: Value, node: nodes.NodeNG) -> None:
             report_outdated(machine, option)
             for hook in step_hooks(option, after):
                 machine.call(hook, given)
+
+
+def run_step(machine: Machine, optimizer: Instance, arguments: Arguments) -> None:
+    """Let something step an optimizer: by the project's own method where its class has one."""
+    own = member_of(optimizer.cls, "step")
+    if isinstance(own, Function):
+        machine.call(bound_to(own, optimizer), arguments)
+    else:
+        step(machine, optimizer, arguments.node)
+
+
+def step_every_turn(machine: Machine, value: Value, node: nodes.NodeNG) -> None:
+    """Let a framework, which has moved the model to the device, step the optimizers in a value every step."""
+    for optimizer in found_in(value, Instance, DATA):
+        own = member_of(optimizer.cls, "step") if is_optimizer(optimizer) else None
+        if isinstance(own, Function):
+            machine.heap.assign(optimizer, "place", Location.DEVICE)
+            machine.heap.assign(optimizer, "certain", False)
+            machine.run_hook(bound_to(own, optimizer), [], node)
 
 
 def add_step_hook(machine: Machine, optimizer: Instance, name: str, hook: Value) -> None:
@@ -207,7 +230,9 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
 
 
 def reduce(machine: Machine, node: nodes.NodeNG, spelled: str, *, prepared: bool = False) -> None:
-    """Gradients are reduced over the replicas; `prepared`: by an optimizer of Accelerate."""
+    """Gradients are reduced over the replicas; `prepared`: by Accelerate, if they were not reduced before."""
+    if prepared and not machine.here.gradients.reduced:
+        machine.collective(node, spelled)
     for clipped, how in machine.here.gradients.clipped:
         machine.emit(ClippedEarly(clipped, machine.context, how, spelled, node, prepared))
     machine.here.gradients = Gradients(computed=True, reduced=True)
@@ -256,7 +281,8 @@ def take_step(machine: Machine, receiver: Instance, name: str, arguments: Argume
     loss = machine.call(closure, Arguments(arguments.node, [])) if isinstance(closure, Function) else NONE
     if receiver.prepared:
         reduce(machine, arguments.node, "the step of the prepared optimizer", prepared=True)
-    step(machine, receiver, arguments.node)
+    inner = receiver.attributes.get(WRAPPED)
+    run_step(machine, inner if receiver.prepared and isinstance(inner, Instance) else receiver, arguments)
     machine.optimizer_step(arguments.node, optimizer_place(receiver))
     return loss
 

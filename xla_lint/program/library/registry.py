@@ -189,6 +189,17 @@ def results(of: str, *names: str) -> Callable[[ResultHandler], ResultHandler]:
     return register
 
 
+def results_of_each(of: Iterable[str], *names: str) -> Callable[[ResultHandler], ResultHandler]:
+    """Register what several frameworks do once these methods of a class return."""
+
+    def register(handler: ResultHandler) -> ResultHandler:
+        for each in of:
+            results(each, *names)(handler)
+        return handler
+
+    return register
+
+
 def _for_all(table: Table[H], names: tuple[str, ...]) -> Callable[[H], H]:
     def register(handler: H) -> H:
         for name in names:

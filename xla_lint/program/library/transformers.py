@@ -22,12 +22,13 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.library.hooks import anything, batch_of_names, given, loader, model, optimizer, schedule
-from xla_lint.program.library.optimizers import build_optimizer
-from xla_lint.program.library.registry import attributes, function, hooks, methods
+from xla_lint.program.library.optimizers import build_optimizer, step_every_turn
+from xla_lint.program.library.registry import attributes, function, hooks, methods, results_of_each
 
 if TYPE_CHECKING:
     from astroid import nodes
 
+    from xla_lint.program.domain.definitions import Function
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
@@ -66,6 +67,8 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
         return available(machine, name, arguments)
     if name in ("AdamW", "Adafactor"):
         return build_optimizer(machine, f"torch.optim.{name}", arguments)
+    if name.endswith("Trainer"):
+        step_every_turn(machine, arguments.keywords.get("optimizers") or NONE, arguments.node)
     if name == "default_data_collator":
         return UNKNOWN
     machine.hand_over(arguments)
@@ -105,6 +108,8 @@ def transformers_method(machine: Machine, receiver: Instance, name: str, argumen
     if name in QUESTIONS:
         return RANK
     machine.hand_over(arguments)
+    if name == "__init__":
+        step_every_turn(machine, arguments.keywords.get("optimizers") or NONE, arguments.node)
     return NONE if name == "__init__" else UNKNOWN
 
 
@@ -129,10 +134,10 @@ def argument_attribute(machine: Machine, receiver: Instance, name: str, node: no
 
 @attributes("transformers.", *names(Role.TRAINERS))
 def attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A model holds its configuration, a trainer its arguments and its state."""
+    """A model holds its configuration, a trainer its arguments, its state and what it trains."""
     if receiver.model:
         return configuration(receiver, name) if name in CONFIGURATIONS else None
-    held = {"args": training_arguments, "state": progress}.get(name)
+    held = HELD.get(name)
     return held() if held is not None and receiver.library.endswith("Trainer") else None
 
 
@@ -146,6 +151,14 @@ def progress() -> Value:
     return Instance(None, "transformers.TrainerState")
 
 
+HELD = {
+    "args": training_arguments,
+    "state": progress,
+    "model": model,
+    "optimizer": anything,
+    "lr_scheduler": anything,
+}
+"""What the attributes of a trainer of Transformers are that the program has not set."""
 TRAINER = {
     "compute_loss": (model, batch_of_names),
     "training_step": (model, batch_of_names),
@@ -176,3 +189,11 @@ def callback_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
 def trainer_hook(name: str) -> tuple[list[Value], dict[str, Value]] | None:
     """What the methods of a trainer, of any kind, are called with."""
     return given(TRAINER.get(name))
+
+
+@results_of_each(("transformers.", *names(Role.TRAINERS)), "create_optimizer", "create_optimizer_and_scheduler")
+def take_optimizer(machine: Machine, method: Function, returned: Value) -> None:
+    """A trainer steps every step the optimizer that it was given."""
+    trainer = method.receiver
+    kept = trainer.attributes.get("optimizer") if isinstance(trainer, Instance) else None
+    step_every_turn(machine, kept or returned, method.node)

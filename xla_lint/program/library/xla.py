@@ -11,7 +11,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import How
-from xla_lint.program.domain.objects import COMPILED_MODEL, bound_to, member_of
+from xla_lint.program.domain.objects import COMPILED_MODEL, bound_to
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     MATERIALISED,
@@ -27,7 +27,7 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
-from xla_lint.program.library.optimizers import reduce, step
+from xla_lint.program.library.optimizers import reduce, run_step
 from xla_lint.program.library.registry import function, manager, methods_of_each
 from xla_lint.program.machine.arguments import Arguments
 
@@ -56,11 +56,8 @@ def optimizer_step(machine: Machine, dotted: str, arguments: Arguments) -> Value
     reduce(machine, arguments.node, spelled(dotted))
     machine.collective(arguments.node, spelled(dotted))
     for optimizer in options(arguments.get(0, "optimizer") or UNKNOWN):
-        own = member_of(optimizer.cls, "step") if isinstance(optimizer, Instance) else None
-        if isinstance(own, Function):
-            machine.call(bound_to(own, optimizer), Arguments(arguments.node, []))
-        else:
-            step(machine, optimizer, arguments.node)
+        if isinstance(optimizer, Instance):
+            run_step(machine, optimizer, Arguments(arguments.node, []))
     machine.optimizer_step(arguments.node, Location.DEVICE)
     barrier = arguments.get(1, "barrier")
     if isinstance(barrier, Number) and barrier.const:
@@ -117,7 +114,7 @@ def step_as_decorator(machine: Machine, receiver: Instance, name: str, arguments
 @function(*names(Role.HOST_REDUCE, Role.RENDEZVOUS))
 def host_collective(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A collective through the host: a barrier for what follows."""
-    machine.barrier(arguments.node, spelled(dotted), silent=True)
+    machine.barrier(arguments.node, spelled(dotted), silent=True, waits=True)
     return NUMBER if role_of(dotted) is Role.HOST_REDUCE else NONE
 
 

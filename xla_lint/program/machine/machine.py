@@ -95,8 +95,6 @@ class Machine(Operations):
         self.memo = Memo()
         self.handed: set[nodes.NodeNG] = set()
         """The functions that were handed to code which cannot be seen, and run once for that."""
-        self.counters: dict[nodes.NodeNG, frozenset[str]] = {}
-        """The attributes that the methods of each class count up or down."""
         self.set_on_names: dict[str, Value] = {}
         """What the program has set on objects of libraries, by dotted name."""
         self.named: dict[nodes.NodeNG, str] = {}
@@ -363,10 +361,10 @@ class Machine(Operations):
         self._epochs += 1
         return self._epochs
 
-    def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False) -> None:
-        """Cut the graph."""
+    def barrier(self, node: nodes.NodeNG, spelled: str, *, silent: bool = False, waits: bool = False) -> None:
+        """Cut the graph; `waits`: until every replica has come here."""
         state, at = self.here, self.at
-        self.collective(node, spelled)
+        self.collective(node, spelled, waits=waits, by_data=waits or not silent)
         if not silent:
             self.emit(Barrier(node, self.context, spelled, not state.work))
         for depth, loop in enumerate(at.loops, 1):
@@ -381,10 +379,11 @@ class Machine(Operations):
         if state.phase is not None and state.phase.cut is None and state.phase.loop is self.loop:
             state.phase = Phase(state.phase.done, state.phase.loop, node, state.path_condition, spelled)
 
-    def collective(self, node: nodes.NodeNG, spelled: str) -> None:
+    def collective(self, node: nodes.NodeNG, spelled: str, *, waits: bool = True, by_data: bool = True) -> None:
         """What every replica has to reach; only under a test that may differ between them it is an event."""
-        if any(c.condition in (Condition.RANK, Condition.DATA) for c in self.here.path_condition):
-            self.emit(Collective(node, self.context, spelled))
+        apart = (Condition.RANK, Condition.DATA) if by_data else (Condition.RANK,)
+        if any(c.condition in apart for c in self.here.path_condition):
+            self.emit(Collective(node, self.context, spelled, waits))
 
     def forward(self, node: nodes.NodeNG, model: Instance) -> None:
         """A model on the device is called."""

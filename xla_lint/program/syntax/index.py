@@ -57,6 +57,8 @@ class Index:
         self._own: dict[nodes.NodeNG, Uses] = {}
         self._inner: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
         self._counted: dict[nodes.NodeNG, set[str]] = {}
+        self._counting: dict[nodes.NodeNG, dict[str, set[str]]] = {}
+        """By class: what its methods count."""
         self._uses: dict[nodes.NodeNG, Uses] = {}
         self._given: dict[tuple[str, int | str | None], set[str]] | None = None
         """By function and argument: the texts that calls spell out."""
@@ -210,9 +212,15 @@ class Index:
                         found[name.name].append(name)
         return found
 
-    def counted(self, cls: nodes.NodeNG) -> frozenset[str]:
-        """The attributes that a class's methods count up or down."""
-        return frozenset(name for part in self._parts(cls) for name in self._counted.get(part, ()))
+    def counted(self, cls: nodes.NodeNG) -> dict[str, set[str]]:
+        """The attributes that a class's methods count up or down, each with the names of these methods."""
+        found = self._counting.get(cls)
+        if found is None:
+            found = self._counting[cls] = {}
+            for method in self._inner.get(cls, ()):
+                for name in {name for part in self._parts(method) for name in self._counted.get(part, ())}:
+                    found.setdefault(name, set()).add(getattr(method, "name", ""))
+        return found
 
     def _parts(self, scope: nodes.NodeNG) -> list[nodes.NodeNG]:
         parts = [scope]

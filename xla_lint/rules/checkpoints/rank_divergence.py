@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
     from xla_lint.program.queries import Version
     from xla_lint.rules.base import Finding
+WAITS = "the replicas that do not come here leave the others waiting"
+CUTS = "it cuts the graph of some replicas only, and waits for the others as soon as a collective is pending"
 
 
 class RankDivergence(Rule):
@@ -40,6 +42,9 @@ class RankDivergence(Rule):
     A collective ends when all replicas have called it. If one does not, the others wait forever: the program hangs
     without a message. A value computed from a collective is the same trap in disguise, because reading it executes the
     collective. (By reading the source of torch_xla 2.9.0; `xm.rendezvous` and `xm.mesh_reduce` hang by construction.)
+
+    A barrier by itself waits for nobody: with no collective pending, `torch_xla.sync()` on one of two CPU devices
+    passes. It cuts the graph there alone, and hangs once a reduction of gradients is among what it runs.
 
     ## What to write instead
     Call it on all replicas, and let only host work depend on the rank:
@@ -64,10 +69,7 @@ class RankDivergence(Rule):
     symbol = "xla-rank-divergence"
     number = "9742"
     severity = Severity.ERROR
-    message = (
-        "%(what)s stands under %(why)s: the replicas that do not come here leave the others waiting; call it on all"
-        " replicas, and keep only host work under the test"
-    )
+    message = "%(what)s stands under %(why)s: %(harm)s; call it on all replicas, and keep only host work under the test"
     subscribes = (Collective, LibraryCall, Read, Save)
     modes = EVERYWHERE
 
@@ -88,7 +90,8 @@ class RankDivergence(Rule):
             node, self._collectives[event.spelled, node.frame()], self._partings
         ):
             return
-        yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[constraint.condition])
+        harm = CUTS if isinstance(event, Collective) and not event.waits else WAITS
+        yield self.finding(node, Confidence.CONTROL_FLOW, what=what, why=WHY[constraint.condition], harm=harm)
 
     def _what(self, event: Event) -> str | None:
         if isinstance(event, Collective):
