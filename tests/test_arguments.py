@@ -47,7 +47,7 @@ SEEN = Signature(
 @pytest.mark.parametrize(
     ("target", "taken"),
     [
-        ((4, 5), {"old", "kept"}),
+        ((4, 5), {"old", "kept", "never"}),
         ((4, 10), {"old", "kept"}),
         ((4, 20), {"old", "kept"}),
         ((4, 99), {"old", "new", "kept"}),
@@ -102,6 +102,8 @@ def test_a_pin_of_torch_stands_for_torch_xla(tmp_path: Path, requirements: str, 
         ("transformers<5", "evaluation_strategy", True),
         ("transformers<4.45", "evaluation_strategy", False),
         ("", "bf16", False),
+        ("transformers==3.5.0", "prediction_loss_only", False),
+        ("transformers<4", "preprocessing_num_workers", False),
     ],
 )
 def test_the_declared_release_decides(tmp_path: Path, requirement: str, argument: str, reported: bool) -> None:
@@ -109,3 +111,9 @@ def test_the_declared_release_decides(tmp_path: Path, requirement: str, argument
     module = parse(SCRIPT.format(argument=argument), tmp_path / "train.py")
     findings = check_module(module, Project(tmp_path), Settings(), {"xla-unknown-argument"})
     assert len(findings) == int(reported)
+
+
+def test_nothing_is_said_of_releases_that_were_not_read() -> None:
+    module = parse(SCRIPT.format(argument="preprocessing_num_workers"), "train.py")
+    (finding,) = check_module(module, Project(), Settings(), {"xla-unknown-argument"})
+    assert "TrainingArguments of transformers 4.6 and later does not take" in finding.message

@@ -34,11 +34,11 @@ class Signature:
     def takes(self, argument: str, target: Release | None) -> bool:
         """Whether a release may take an argument; None stands for the newest one.
 
-        Between two releases that were read, an argument of either counts.
+        Between two releases that were read, an argument of either counts; before the first one, any does.
         """
         taken = self.arguments.get(argument)
         if taken is None:
-            return False
+            return target is not None and target < self.releases[0]
         newest = self.releases[-1]
         wanted = newest if target is None or target > newest else target
         before = max((r for r in self.releases if r <= wanted), default=self.releases[0])

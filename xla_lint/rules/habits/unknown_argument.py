@@ -23,8 +23,9 @@ class UnknownArgument(Rule):
 
     ## What it does
     Finds calls of `TrainingArguments`, `Trainer` and the data collators of Transformers, and of `Accelerator`, with an
-    argument that no release ever took, or that the release in use has lost. That release is what the project's
-    dependency declarations pin, else the newest one. The finding stands at the call.
+    argument that no release took since Transformers 4.6 and Accelerate 0.12, or that the release in use has lost. That
+    release is what the project's dependency declarations pin, else the newest one; of older ones nothing is said. The
+    finding stands at the call.
 
     ## Why it matters
     The call raises a TypeError, often on a machine that was just started for the job. Guides show arguments of
@@ -87,8 +88,8 @@ def stated(call: LibraryCall) -> list[str]:
 
 
 def lacks(signature: Signature, argument: str, package: str, pinned: str | None) -> str:
-    """How a class does not take an argument: never, or not in this release."""
+    """How a class does not take an argument: in no release that is known, or not in this one."""
+    first, newest = (".".join(map(str, signature.releases[position])) for position in (0, -1))
     if not signature.knows(argument):
-        return "never took"
-    newest = ".".join(map(str, signature.releases[-1]))
+        return f"of {package} {first} and later does not take"
     return f"of {package} {pinned or newest} does not take"
