@@ -177,6 +177,44 @@ COSTS = {
                 if token.tolist()[0][0] == 2:  # expect: xla-value-read
                     break
     """,
+    "a barrier before the optimizer step of every few micro-steps": """
+        for i, x in enumerate(loader):
+            model(x).mean().backward()
+            if (i + 1) % 4 == 0:
+                torch_xla.sync()  # expect: xla-split-step
+                optimizer.step()
+                optimizer.zero_grad()
+    """,
+    "a barrier under one test and the step under its like": """
+        for i, x in enumerate(loader):
+            last = (i + 1) % 4 == 0
+            model(x).mean().backward()
+            if last:
+                xm.mark_step()  # expect: xla-split-step, xla-deprecated-api
+            if last:
+                xm.optimizer_step(optimizer)
+                optimizer.zero_grad()
+    """,
+    "a barrier and a step that seldom meet": """
+        for i, x in enumerate(loader):
+            loss = model(x).mean()
+            loss.backward()
+            if i % 10 == 0:
+                torch_xla.sync()
+                print(i)
+            if i % 4 == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+    """,
+    "a barrier after each micro-step": """
+        for i, x in enumerate(DataLoader([torch.ones(4)] * 8)):
+            model(x.to(device)).mean().backward()
+            torch_xla.sync()
+            if (i + 1) % 4 == 0:
+                optimizer.step()
+                torch_xla.sync()
+                optimizer.zero_grad()
+    """,
     "a barrier after the forward pass of a framework": """
         import lightning
         class Net(lightning.LightningModule):

@@ -423,7 +423,6 @@ class Machine(Operations):
             and phase.done == done
             and phase.loop is self.loop
             and phase.path_condition >= {c for c in condition if c.condition is not Condition.SETTING}
-            and all(c.condition is not Condition.PERIODIC or c.depth < len(self.at.loops) for c in condition)
         ):
             self.emit(SplitStep(phase.cut, self.context, phase.spelled, node))
 

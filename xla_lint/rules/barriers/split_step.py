@@ -9,6 +9,7 @@ from astroid import nodes
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import SplitStep
 from xla_lint.program.domain.objects import COMPILED_MODEL
+from xla_lint.program.queries import branches_around
 from xla_lint.rules.base import Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, line, where
 
@@ -49,7 +50,7 @@ class SplitStepBarrier(Rule):
     ## When it is fine
     Where the whole step is too large for the compiler, it is cut on purpose; some Neuron samples do so. Say so in a
     comment and disable the message there. A barrier after a micro-step of gradient accumulation that runs no
-    optimizer step is not reported.
+    optimizer step is not reported, and under a test one only if the optimizer step stands under the same test.
     """
 
     symbol = "xla-split-step"
@@ -57,14 +58,14 @@ class SplitStepBarrier(Rule):
     severity = Severity.WARNING
     message = (
         "%(what)s in the middle of a training step%(where)s; the step goes on %(resumed)s, so it is cut into %(graphs)s"
-        " every step; %(instead)s"
+        " every %(often)s; %(instead)s"
     )
     subscribes = (SplitStep,)
     costs = (Counter.EXECUTIONS,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report barriers that split a step."""
-        if isinstance(event, SplitStep) and event.context.step is not None:
+        if isinstance(event, SplitStep) and event.context.step is not None and meets_step(event):
             compiled = event.spelled == COMPILED_MODEL
             framework = isinstance(event.resumed, nodes.FunctionDef)
             yield self.finding(
@@ -74,6 +75,7 @@ class SplitStepBarrier(Rule):
                 where=where(event.context),
                 resumed=AFTERWARDS if framework else f"in line {line(event.resumed, event.node)}",
                 graphs="several graphs, with an execution of each" if compiled else "two graphs, with two executions",
+                often="few steps" if event.context.periodic else "step",
                 instead=self._instead(compiled=compiled, framework=framework),
             )
 
@@ -81,3 +83,16 @@ class SplitStepBarrier(Rule):
         if compiled:
             return WHOLE_STEP.format(self.program.spell(Role.COMPILE))
         return LEAVE_OUT if framework else MOVE
+
+
+def meets_step(split: SplitStep) -> bool:
+    """Whether the step that goes on is surely the one that the barrier has cut: both are taken every few steps alike.
+
+    A barrier every ten steps and an optimizer step every four seldom meet.
+    """
+    return not split.context.periodic or tests_around(split.node) >= tests_around(split.resumed)
+
+
+def tests_around(node: nodes.NodeNG) -> set[tuple[str, bool]]:
+    """The tests under which a node stands in its function, and whether they hold."""
+    return {(choice.test.as_string(), when) for choice, when in branches_around(node).items()}
