@@ -318,3 +318,69 @@ for x in itertools.islice(batches({loader}), 5):{expect}
     xm.optimizer_step(optimizer)
 """
     )
+
+
+STREAMS = {
+    "lines of a file": ("for line in open(self.path):\n    yield torch.tensor([float(n) for n in line.split()])", True),
+    "numbers": ("for n in range(self.count):\n    yield torch.full((4,), float(n))", True),
+    "a helper of its own": ("yield from read(self.path)", True),
+    "its part by rank": ("for n in range(xr.global_ordinal(), 64, 8):\n    yield torch.full((4,), float(n))", False),
+    "its part by worker": ("info = data.get_worker_info()\nyield torch.ones(4)", False),
+    "a helper that shards": ("yield from part_of(self.path)", False),
+    "what is not in sight": ("for row in self.source:\n    yield torch.tensor(row)", False),
+}
+
+
+@pytest.mark.parametrize(("body", "whole"), STREAMS.values(), ids=STREAMS)
+def test_streams_that_every_replica_walks(body: str, whole: bool) -> None:
+    expect = "  # expect: xla-missing-sampler" if whole else ""
+    lines = textwrap.indent(body, "        ")
+    agrees(
+        f"""\
+def read(path):
+    for line in open(path):
+        yield torch.tensor([float(line)] * 4)
+
+def part_of(path):
+    yield from itertools.islice(read(path), xr.global_ordinal(), None, xr.world_size())
+
+class Lines(data.IterableDataset):
+    def __init__(self, path, source, count=64):
+        self.path, self.source, self.count = path, source, count
+
+    def __iter__(self):
+{lines}
+
+def worker(index):
+    loader = data.DataLoader(Lines("rows.txt", build()), batch_size=8, drop_last=True){expect}
+    for x in pl.MpDeviceLoader(loader, device):
+        optimizer.zero_grad()
+        model(x).mean().backward()
+        xm.optimizer_step(optimizer)
+
+torch_xla.launch(worker)
+"""
+    )
+
+
+CONSTANTS = {
+    "ones that are reduced": ("torch.ones((2, 3)).to(device)", "xm.all_reduce(xm.REDUCE_SUM, {})", True),
+    "numbers that are added up": ("torch.full((2, 3), 0.5).to(device)", "{}.sum()", True),
+    "random numbers": ("torch.randn(2, 3).to(device)", "xm.all_reduce(xm.REDUCE_SUM, {})", False),
+    "what a model runs on": ("torch.ones(2, 4).to(device)", "model({})", False),
+    "what changes": ("torch.full((2, 3), float(step)).to(device)", "{} + 1", False),
+}
+
+
+@pytest.mark.parametrize(("made", "used", "reported"), CONSTANTS.values(), ids=CONSTANTS)
+def test_constants_that_are_no_batch(made: str, used: str, reported: bool) -> None:
+    expect = "  # expect: xla-host-tensor" if reported else ""
+    agrees(
+        f"""
+for step in range(100):
+    x = {made}{expect}
+    result = {used.format("x")}
+    torch_xla.sync()
+    print(result.cpu())
+"""
+    )

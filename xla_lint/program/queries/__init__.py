@@ -21,12 +21,14 @@ from xla_lint.program.queries.holdings import (
 )
 from xla_lint.program.queries.program import Program
 from xla_lint.program.queries.source import (
+    attributes_iterated,
     branches_around,
     calls_in_other_branches,
     computes_with,
     dotted_name,
     fills_up,
     is_import,
+    names_in,
     needs_xla,
     only_calls,
     sets_attribute,
@@ -38,6 +40,7 @@ __all__ = [
     "Program",
     "Script",
     "Version",
+    "attributes_iterated",
     "branches_around",
     "calls_in_other_branches",
     "computes_with",
@@ -50,6 +53,7 @@ __all__ = [
     "is_optimizer",
     "models_among",
     "models_held",
+    "names_in",
     "needs_xla",
     "only_calls",
     "origins_held",

@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
 __all__ = [
+    "attributes_iterated",
     "branches_around",
     "calls_in_other_branches",
     "dotted_name",
     "fills_up",
     "is_import",
+    "names_in",
     "needs_xla",
     "only_calls",
     "use_of",
 ]
+MADE_OF_NUMBERS_OR_FILES = frozenset({"open", "range"})
+"""The functions that give something else to iterate than what they are given."""
 
 
 def needs_xla(module: nodes.Module) -> bool:
@@ -126,3 +130,30 @@ def calls_in_other_branches(node: nodes.NodeNG, tests: Container[nodes.NodeNG] |
             continue
         for statement in choice.orelse if when else choice.body:
             yield from statement.nodes_of_class(nodes.Call)
+
+
+def names_in(cls: nodes.NodeNG) -> set[str]:
+    """The names and attributes that a class, and the functions of its module that it names, mention."""
+    found: set[str] = set()
+    module, pending = cls.root(), [cls]
+    for part in pending:
+        named = {node.name for node in part.nodes_of_class(nodes.Name)}
+        found |= named | {node.attrname for node in part.nodes_of_class(nodes.Attribute)}
+        functions = (node for name in named for node in module.locals.get(name, ()))
+        pending += [node for node in functions if isinstance(node, nodes.FunctionDef) and node not in pending]
+    return found
+
+
+def attributes_iterated(cls: nodes.NodeNG) -> set[str]:
+    """The attributes that a class iterates, and not only names a file or a number by."""
+    walked = [node.iter for node in cls.nodes_of_class((nodes.For, nodes.Comprehension))]
+    walked += [node.value for node in cls.nodes_of_class(nodes.YieldFrom) if node.value is not None]
+    return {name for expression in walked for name in _attributes_in(expression)}
+
+
+def _attributes_in(expression: nodes.NodeNG) -> Iterator[str]:
+    if isinstance(expression, nodes.Attribute):
+        yield expression.attrname
+    if not (isinstance(expression, nodes.Call) and expression.func.as_string() in MADE_OF_NUMBERS_OR_FILES):
+        for part in expression.get_children():
+            yield from _attributes_in(part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import LibraryCall, Transfer
+from xla_lint.program.domain.events import Forward, LibraryCall, OptimizerStep, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Location, Tensor
 from xla_lint.program.queries import place_named
@@ -42,8 +42,9 @@ class HostTensor(Rule):
     What is the same in every step belongs before the loop.
 
     ## When it is fine
-    The batch itself comes from the host, synthetic batches included. A tensor that holds a host value which changes
-    every step must travel anyway, and so must numbers drawn with a `torch.Generator` of the host.
+    The batch itself comes from the host, synthetic batches included: whatever a model may run on, and random numbers.
+    A tensor that holds a host value which changes every step must travel anyway, and so must numbers drawn with a
+    `torch.Generator` of the host.
     """
 
     symbol = "xla-host-tensor"
@@ -63,7 +64,7 @@ class HostTensor(Rule):
         step = event.context.step
         if step is None or event.context.periodic or not within(event.value.made, step):
             return
-        if self._has_batch(step, event.context):
+        if self._has_batch(step, event.context) or not self.program.any_inside(step, may_be_fed):
             certain = event.certain and event.value.certain and step.certain
             sureness = Confidence.of(certain)
             yield self.finding(event.node, sureness, where=where(event.context))
@@ -81,6 +82,11 @@ class HostTensor(Rule):
             and event.name in DRAWING
             and place_named(event.kwargs.get("device"), self.program.backend) is Location.DEVICE
         )
+
+
+def may_be_fed(event: Event) -> bool:
+    """Whether an event shows that tensors made on the host may be batches: a model runs, or they are random numbers."""
+    return isinstance(event, (Forward, OptimizerStep)) or (isinstance(event, LibraryCall) and event.name in DRAWING)
 
 
 def brings(event: Event) -> bool:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.backend.torch_xla.names import USE_SPMD
+from xla_lint.program.domain.definitions import Class
 from xla_lint.program.domain.events import LoaderBuilt, RankIndex
-from xla_lint.program.domain.objects import differs_between_replicas, library_base
+from xla_lint.program.domain.objects import differs_between_replicas, library_base, lineage
 from xla_lint.program.domain.values import UNKNOWN, Instance
 from xla_lint.program.domain.walk import tensors_in
+from xla_lint.program.queries import attributes_iterated, names_in, setting
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 ITERABLE = "torch.utils.data.IterableDataset"
+PARTING = ("rank", "world", "ordinal", "replica", "worker", "shard", "process")
+"""Words of which one stands in the names by which a dataset asks for its part of the rows."""
+SAMPLER = "pass sampler=DistributedSampler(dataset, num_replicas={world}, rank={rank})"
+OWN_ROWS = "let its __iter__ yield one row in {world}, from row {rank} on"
 
 
 class MissingSampler(Rule):
@@ -46,8 +52,9 @@ class MissingSampler(Rule):
     And call `sampler.set_epoch(epoch)` at the start of each epoch.
 
     ## When it is fine
-    The dataset gives each replica its own rows: an `IterableDataset` that shards itself, or one that is built from
-    the replica's ordinal. Evaluation loops, SPMD programs (one process drives all devices), and loaders that
+    The dataset gives each replica its own rows: an `IterableDataset` that shards itself, which one of the project may
+    do if its code names ranks, workers or shards, or iterates what is not in sight; or one that is built from the
+    replica's ordinal. Evaluation loops, SPMD programs (one process drives all devices), and loaders that
     Accelerate, Lightning or the Trainer of Transformers shard are not reported.
     """
 
@@ -55,8 +62,8 @@ class MissingSampler(Rule):
     number = "9753"
     severity = Severity.ERROR
     message = (
-        "every replica trains on all rows of this DataLoader, which feeds the training loop of line %(line)s: pass"
-        " sampler=DistributedSampler(dataset, num_replicas=%(world)s, rank=%(rank)s)"
+        "every replica trains on all rows of this DataLoader, which feeds the training loop of line %(line)s:"
+        " %(instead)s"
     )
     subscribes = (LoaderBuilt,)
     modes = EVERYWHERE
@@ -77,7 +84,8 @@ class MissingSampler(Rule):
         if not elsewhere and not self._splits_by_hand(loader.dataset):
             world, rank = self.program.spell(Role.COUNT), self.program.spell(Role.RANK)
             sureness = Confidence.of(training.certain)
-            yield self.finding(event.node, sureness, line=line(training.node, event.node), world=world, rank=rank)
+            instead = (OWN_ROWS if is_iterable(loader.dataset) else SAMPLER).format(world=world, rank=rank)
+            yield self.finding(event.node, sureness, line=line(training.node, event.node), instead=instead)
 
     def _splits_by_hand(self, dataset: Value) -> bool:
         """Whether the program takes parts by rank, or makes other random rows on each replica."""
@@ -88,6 +96,11 @@ class MissingSampler(Rule):
         return seeded and next(iter(tensors_in(dataset)), None) is not None
 
 
+def is_iterable(dataset: Value) -> bool:
+    """Whether a dataset has no length and takes no sampler."""
+    return isinstance(dataset, Instance) and dataset.cls is not None and library_base(dataset.cls) == ITERABLE
+
+
 def may_be_split(dataset: Value) -> bool:
     """Whether a dataset may hold other rows on each replica."""
     if dataset is UNKNOWN or differs_between_replicas(dataset):
@@ -95,4 +108,24 @@ def may_be_split(dataset: Value) -> bool:
     if not isinstance(dataset, Instance):
         return False
     base = library_base(dataset.cls) if dataset.cls is not None else dataset.library
-    return base == ITERABLE or (not base.startswith(("torch.", "torchvision.")) and bool(base))
+    if base == ITERABLE:
+        return dataset.cls is None or splits_itself(dataset, dataset.cls)
+    return not base.startswith(("torch.", "torchvision.")) and bool(base)
+
+
+def splits_itself(dataset: Instance, cls: Class) -> bool:
+    """Whether an iterable dataset of the project may give each replica other rows.
+
+    Its code names something of replicas or workers, or iterates what is not in sight.
+    """
+    for part in (base.node for base in lineage(cls) if isinstance(base, Class)):
+        if any(word in name.lower() for name in names_in(part) for word in PARTING):
+            return True
+        if any(is_out_of_sight(setting(dataset, name)) for name in attributes_iterated(part)):
+            return True
+    return False
+
+
+def is_out_of_sight(value: Value | None) -> bool:
+    """Whether nothing is known of a value, or a library made it."""
+    return value is UNKNOWN or (isinstance(value, Instance) and value.cls is None)
