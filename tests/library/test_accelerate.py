@@ -80,11 +80,19 @@ CASES = {
         accelerator = Accelerator()
         net = nn.Linear(4, 4)
         net, careful, rows = accelerator.prepare(net, Careful(net.parameters(), {"lr": 1}), DataLoader([h]))
-        probe.value(careful.optimizer)  # is: Optimizer
         for x in rows:
             accelerator.backward(net(x).mean())
             careful.step()
             careful.zero_grad()
+    """,
+    "a loader that is prepared only where there is one": """
+        import os
+        from accelerate import Accelerator
+        accelerator = Accelerator()
+        rows = DataLoader([h] * 9, batch_size=2, drop_last=True) if os.environ.get("TEST") else None
+        if rows:
+            rows = accelerator.prepare(rows)
+        probe.value(t)  # is: device tensor of 3
     """,
     "a model and its optimizer are prepared apart": """
         from accelerate import Accelerator

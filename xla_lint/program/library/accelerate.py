@@ -185,7 +185,7 @@ def prepare(machine: Machine, owner: Instance, value: Value, arguments: Argument
         loader = wrap(value, arguments.node)
         loader.prepared, loader.made = True, value.made
         if not is_false(owner.attributes.get(EVEN, UNKNOWN)):
-            machine.heap.assign(value.host, "evened", True)
+            value.host.evened = True
         return loader
     if isinstance(value, Instance) and value.model:
         machine.heap.assign(value, "prepared", True)

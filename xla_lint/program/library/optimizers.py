@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
 """The methods of an optimizer that register functions to run before and after each step."""
-WRAPPED = "optimizer"
+WRAPPED = "*wrapped"
 """The attribute of an optimizer that Accelerate has prepared which holds the one it was made of."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
