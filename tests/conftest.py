@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("suite"), derandomize=False, max_examples=3000, print_blob=True)
 settings.load_profile("suite")
+
+collect_ignore = [] if find_spec("torch_xla") else ["proof", "runtime"]
+"""Without torch_xla these tests cannot run; tox brings it to them."""
 
 Door = Callable[..., list[tuple[int, str]]]
 """Takes a path and options; gives the line and symbol of each finding."""

@@ -64,7 +64,8 @@ def test_between_two_releases_an_argument_of_either_counts(target: tuple[int, in
     ("requirement", "version"),
     [
         ("transformers==4.57.6", Version(4, 57)),
-        ("transformers~=4.40", Version(4, 40)),
+        ("transformers~=4.40", Version(4, 99)),
+        ("transformers~=4.40.0", Version(4, 40)),
         ("transformers<5", Version(4, 99)),
         ("transformers<4.50", Version(4, 49)),
         ("transformers>=4.40", None),

@@ -22,9 +22,10 @@ from xla_lint.cli.formats.github import command
 from xla_lint.cli.formats.text import excerpt, folded, heading
 from xla_lint.cli.main import main
 from xla_lint.cli.parser import FORMATS, SCOPES
-from xla_lint.cli.results import Extent, Located
+from xla_lint.cli.results import Located
 from xla_lint.engine import Settings, default_symbols
 from xla_lint.pages import page
+from xla_lint.places import Extent
 from xla_lint.program.project.scope import Scope, Version
 from xla_lint.rules import all_rules, rule_named
 

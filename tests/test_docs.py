@@ -45,3 +45,10 @@ def test_symbols_in_the_guides_exist(guide: Path) -> None:
     known = {rule.symbol for rule in all_rules()} | {name for name, _ in XlaChecker.options}
     named = set(re.findall(r"(?<![\w./-])xla-[a-z]+-[a-z-]+", guide.read_text(encoding="utf-8")))
     assert named - known <= {"xla-some-symbol", "xla-wait-in-step", "xla-lint-change"}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+def test_what_the_guides_install_is_there(guide: Path) -> None:
+    text = guide.read_text(encoding="utf-8")
+    targets = re.findall(r"pip install (?:--?\S+ )*['\"]?([^\s'\"`]+)", text)
+    assert [target for target in targets if not target.startswith(".")] in ([], ["tox"], ["nbqa"])

@@ -15,7 +15,8 @@ import pytest
 from tests.doors import HELPER, SCRIPT, TRAIN
 from xla_lint.cli.formats import sarif
 from xla_lint.cli.main import main
-from xla_lint.cli.results import Edit, Extent, Fix, Located, Results
+from xla_lint.cli.results import Edit, Fix, Located, Results
+from xla_lint.places import Extent
 
 Captured = pytest.CaptureFixture[str]
 NOTEBOOK = json.dumps(

@@ -87,7 +87,7 @@ def test_outcomes_are_the_same(monkeypatch: pytest.MonkeyPatch, capsys: Captured
     monkeypatch.setattr(processes, "ProcessPoolExecutor", noted)
     assert main(["check", ".", *SHARED]) == 2
     one = capsys.readouterr()
-    assert one.out.count("xla-value-read") == 12
+    assert one.out.count('"symbol": "xla-value-read"') == 12
     assert begun == []
     monkeypatch.setattr(many, "WORTHWHILE", 2)
     assert main(["check", ".", *SHARED]) == 2

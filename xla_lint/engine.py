@@ -114,7 +114,7 @@ def examine(
         own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
         if part.entry is not None and not membership.own:
             name = "XLA program" if Domain.XLA in part.through else "program"
-            own = [replace(f, via=f" (part of the {name} {part.entry.name})") for f in own]
+            own = [replace(f, via=f" (part of the {name} {project.name_of(part.entry)})") for f in own]
         findings += own
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}

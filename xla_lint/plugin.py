@@ -14,6 +14,7 @@ from pylint.checkers import BaseChecker
 from xla_lint.engine import Settings
 from xla_lint.failures import check
 from xla_lint.pages import address
+from xla_lint.places import lines_of, place_of
 from xla_lint.program.backend import OWN_PACKAGES
 from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
@@ -151,10 +152,16 @@ class XlaChecker(BaseChecker):
             path = failure.path or node.file
             place = f"{path}:{failure.line}" if failure.line else path
             self.linter.add_message("fatal", args=f"{place}: {failure.message}", confidence=interfaces.HIGH)
+        lines = lines_of(node) if checked.findings else []
         for finding in checked.findings:
+            extent = place_of(finding.node, lines)
             self.add_message(
                 finding.rule.code(),
                 node=finding.node,
+                line=extent.line,
+                col_offset=extent.column - 1,
+                end_lineno=extent.end_line,
+                end_col_offset=extent.end_column - 1,
                 args={**finding.facts, "via": finding.via},
                 confidence=CONFIDENCES[finding.confidence],
             )

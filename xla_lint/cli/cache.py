@@ -5,6 +5,9 @@ which files the project holds and what it declares, and on every answer that the
 bytes of the files that were read, and what files take part in. All of these are compared. What could not be checked
 is not kept, so it is tried again.
 
+Contents are compared, not times: a cache outlives a fresh checkout at the same place, and the same xla-lint installed
+anew. Times only tell what need not be read again.
+
 There is one file for each project and choice. It is replaced as a whole, so that whoever reads it meanwhile sees the
 old one or the new one; it begins with a digest of itself, so that a damaged one counts as none. A cache that cannot be
 read or written costs time and nothing else.
@@ -27,9 +30,10 @@ import astroid
 import pylint
 
 from xla_lint import __version__
-from xla_lint.cli.results import Basis, Edit, Extent, Fix, Located, Outcome, Problem, Reason
+from xla_lint.cli.results import Basis, Edit, Fix, Located, Outcome, Problem, Reason
+from xla_lint.places import Extent
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
-from xla_lint.program.project.source import absolute, module_name
+from xla_lint.program.project.source import SourceError, absolute, module_name, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from xla_lint.program.project.project import Project
 
 PACKAGE = Path(__file__).parent.parent
+FIXTURES = "_fixtures"
+"""The folder of examples in an installed package, which analyse nothing."""
 UNMISTAKABLE = 2 * 10**9
 """Nanoseconds after which a file that is written again surely gets another stamp."""
 
@@ -94,7 +100,7 @@ class Store:
         self._held = self._load()
         self._summaries: dict[Path, FileSummary] = {}
         self._known = 0
-        """How many summaries are in the file."""
+        """How many summaries are in the file with the stamps that their files have."""
         self.meet(project)
 
     def meet(self, project: Project) -> None:
@@ -106,8 +112,9 @@ class Store:
         if self._summaries:
             project.summaries.update(self._summaries)
         else:
-            project.summaries.update(_unchanged(self._held["summaries"]))
-            self._known = len(project.summaries)
+            for path, summary, stamped in _unchanged(self._held["summaries"]):
+                project.summaries[path] = summary
+                self._known += stamped
         self._summaries, self._shape = project.summaries, project.shape
 
     def recall(self, project: Project, path: str, source: bytes) -> Outcome | None:
@@ -133,16 +140,11 @@ class Store:
         others = self._load()
         results = others["results"] if others.get("shape") == self._shape else {}
         results = {path: entry for path, entry in results.items() if Path(path).exists()}
-        now = time.time_ns()
-        summaries = {
-            os.fspath(path): summary.packed()
-            for path, summary in self._summaries.items()
-            if summary.stamp is not None and now - max(summary.stamp.modified, summary.stamp.changed) > UNMISTAKABLE
-        }
+        summaries = {os.fspath(path): _settled(summary).packed() for path, summary in self._summaries.items()}
         held = {"shape": self._shape, "results": {**results, **self._fresh}, "summaries": summaries}
         body = json.dumps(held).encode()
         with contextlib.suppress(OSError):
-            _replace(self._path, f"{_fingerprint()} {digest_of(body)}\n".encode() + body)
+            _replace(self._path, f"{_fingerprint(self._path.parent)} {digest_of(body)}\n".encode() + body)
 
     def _load(self) -> dict[str, Any]:
         """What the file holds, nothing where it is damaged or another xla-lint wrote it."""
@@ -150,7 +152,7 @@ class Store:
             head, _, body = self._path.read_bytes().partition(b"\n")
         except OSError:
             head, body = b"", b""
-        if head != f"{_fingerprint()} {digest_of(body)}".encode():
+        if head != f"{_fingerprint(self._path.parent)} {digest_of(body)}".encode():
             return {"results": {}, "summaries": {}}
         held: dict[str, Any] = json.loads(body)
         return held
@@ -164,14 +166,24 @@ def default_folder() -> Path:
 
 
 @functools.cache
-def _fingerprint() -> str:
-    """A digest of what analyses: xla-lint with each of its files, Python, and the libraries that read source."""
-    total = hashlib.blake2b(digest_size=16)
-    total.update(repr((__version__, sys.version, astroid.__version__, pylint.__version__)).encode())
-    for folder, folders, names in os.walk(PACKAGE):
-        folders.sort()
-        for name in sorted(name for name in names if name.endswith((".py", ".json"))):
-            total.update(repr((folder, name, Stamp.of(Path(folder, name)))).encode())
+def _fingerprint(folder: Path) -> str:
+    """A digest of what analyses: xla-lint with the contents of its files, Python, and the libraries that read source.
+
+    It is kept in the folder, and made anew where a file of xla-lint has another stamp.
+    """
+    files = sorted(
+        path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".json") and FIXTURES not in path.parts
+    )
+    versions = repr((__version__, sys.version, astroid.__version__, pylint.__version__))
+    stamps = digest_of(repr((versions, [(str(path), Stamp.of(path)) for path in files])).encode())
+    kept = folder / f"xla-lint-{stamps}"
+    with contextlib.suppress(OSError):
+        return kept.read_text(encoding="ascii")
+    total = hashlib.blake2b(versions.encode(), digest_size=16)
+    for path in files:
+        total.update(f"{path.relative_to(PACKAGE)} {digest_of(path.read_bytes())}".encode())
+    with contextlib.suppress(OSError):
+        _replace(kept, total.hexdigest().encode())
     return total.hexdigest()
 
 
@@ -179,11 +191,25 @@ def _key(path: str, source: bytes) -> str:
     return digest_of(f"{module_name(path)}\n".encode(errors="surrogateescape") + source)
 
 
-def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary]]:
+def _settled(summary: FileSummary) -> FileSummary:
+    """A summary, without its stamp where the file may be written again and get the same."""
+    stamp = summary.stamp
+    if stamp is not None and time.time_ns() - max(stamp.modified, stamp.changed) > UNMISTAKABLE:
+        return summary
+    return summary._replace(stamp=None)
+
+
+def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary, bool]]:
+    """The summaries that still hold, by their contents, and whether the stamps of their files tell that too."""
     for name, packed in summaries.items():
         path, summary = Path(name), FileSummary.unpacked(packed)
-        if Stamp.of(path) == summary.stamp:
-            yield path, summary
+        stamp = Stamp.of(path)
+        if stamp is not None and stamp == summary.stamp:
+            yield path, summary, True
+            continue
+        with contextlib.suppress(SourceError):
+            if digest_of(read(path)) == summary.digest:
+                yield path, summary._replace(stamp=stamp), False
 
 
 def _packed(outcome: Outcome) -> dict[str, Any]:

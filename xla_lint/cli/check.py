@@ -11,7 +11,7 @@ from xla_lint.cli.baseline import Baseline
 from xla_lint.cli.cache import Cache, default_folder
 from xla_lint.cli.config import Configuration
 from xla_lint.cli.files import find
-from xla_lint.cli.many import Job, check_many, check_source, usable_processors
+from xla_lint.cli.many import Job, check_many, usable_processors
 from xla_lint.cli.progress import counted
 from xla_lint.cli.results import MOST_NAMED, Results, counted_as
 from xla_lint.cli.revision import Revision
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Outcome
 
 STDIN = "-"
+OUTGROWN = (
+    "{} holds more than {:,} Python files, so its files were checked one by one: no finding there rests on several "
+    "files; a pyproject.toml in each project below makes them projects again"
+)
 
 
 def check(options: Namespace) -> int:
@@ -44,6 +48,7 @@ def check(options: Namespace) -> int:
     outcomes = _outcomes(options, configuration, results)
     for outcome in outcomes:
         results.add(outcome)
+    results.notes += (OUTGROWN.format(root, most) for root, most in sorted(Project.outgrown.items()))
     chosen = {outcome.path: configuration.chosen(outcome) for outcome in outcomes}
     if options.write_baseline:
         return _accept(chosen, configuration, results)
@@ -101,26 +106,22 @@ def _unaccepted(
 def _outcomes(options: Namespace, configuration: Configuration, results: Results) -> list[Outcome]:
     """What the check of each file gave, in order."""
     cache = Cache(None if options.no_cache else options.cache_dir or default_folder())
-    outcomes: list[Outcome] = []
-    if STDIN in options.paths:
-        outcomes.append(_from_stdin(options.stdin_filename, configuration, cache))
     paths = _paths(options, configuration, results)
+    processes = options.jobs or usable_processors()
+    unsaved = {}
+    if STDIN in options.paths:
+        path = options.stdin_filename or "<stdin>"
+        paths = [path, *(each for each in paths if absolute(each) != absolute(path))]
+        unsaved = {absolute(path): sys.stdin.buffer.read()}
+        processes = 1
     jobs = [Job(path, configuration.choice(path).settings) for path in paths]
-    checks = check_many(jobs, cache, options.jobs or usable_processors())
-    with contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
-        known = {outcome.path: outcome for outcome in steps}
-    cache.save()
-    return outcomes + [known[path] for path in paths]
-
-
-def _from_stdin(name: str | None, configuration: Configuration, cache: Cache) -> Outcome:
-    """What the check of standard input gave, which stands for the file of that name in its programs."""
-    path, source = name or "<stdin>", sys.stdin.buffer.read()
-    with overlaid({absolute(name): source} if name is not None else {}):
-        outcome = check_source(Job(path, configuration.choice(path).settings), source, cache)
-    if name is not None:
-        Project.renew(absolute(name))
-    return outcome
+    checks = check_many(jobs, cache, processes)
+    try:
+        with overlaid(unsaved), contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
+            known = {outcome.path: outcome for outcome in steps}
+    finally:
+        cache.save()
+    return [known[path] for path in paths]
 
 
 def _paths(options: Namespace, configuration: Configuration, results: Results) -> list[str]:

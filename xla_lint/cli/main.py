@@ -6,11 +6,11 @@ Only what every call needs is imported here; each command imports the rest when 
 from __future__ import annotations
 
 import io
-import os
 import sys
 from typing import TYPE_CHECKING
 
-from xla_lint.cli.parser import parser
+from xla_lint.cli.ends import Terminated, discard_output, terminable, writing
+from xla_lint.cli.parser import parsed, parser
 from xla_lint.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -20,31 +20,34 @@ if TYPE_CHECKING:
 WRONG_USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+TERMINATED = 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    0: nothing found; 1: findings; 2: wrong usage, or a file that could not be checked; 130: interrupted.
+    0: nothing found; 1: findings; 2: wrong usage, or a file that could not be checked; 130: interrupted;
+    143: terminated.
 
     Raises:
         SystemExit: from argparse, after `--help` and `--version` (0) and for unknown options (2).
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    options = parser().parse_args(arguments)
+    options = parsed(sys.argv[1:] if argv is None else argv)
     _write_anything(sys.stdout, sys.stderr)
     try:
-        status = _run(options)
-        sys.stdout.flush()
+        with terminable(), writing():
+            status = _run(options)
     except UsageError as error:
         print(f"xla-lint: error: {error}", file=sys.stderr)
         return WRONG_USAGE
     except KeyboardInterrupt:
         print("xla-lint: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Terminated:
+        print("xla-lint: terminated", file=sys.stderr)
+        return TERMINATED
     except BrokenPipeError:
-        # Whoever read the output has had enough. The interpreter flushes once more when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return BROKEN_PIPE
     return status
 

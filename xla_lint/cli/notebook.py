@@ -14,9 +14,11 @@ import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.cli.results import Extent, Problem
+from xla_lint.cli.results import Problem
+from xla_lint.places import Extent
 from xla_lint.program.project.source import SourceError
 from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
+from xla_lint.program.syntax.half_typed import UNKNOWN, names_bound, opaque
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +30,6 @@ FORMAT = 4
 """The version of the format since 2015: cells without worksheets."""
 PYTHON_BODIES = frozenset({"capture", "prun", "time", "timeit"})
 """The cell magics below which there is Python that runs in the notebook's own process."""
-UNKNOWN = "get_ipython().run()"
-"""An expression of which nothing is known."""
 PIECE = re.compile(
     r'''\\\n|\#[^\n]*|"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*\''''
     r"|[(\[{]|[)\]}]|\n",
@@ -46,11 +46,6 @@ HELP = re.compile(r"[ \t]*[%\w.*]+\?{1,2}[ \t]*(?:#.*)?")
 TIMED = re.compile(r"(?P<indent>[ \t]*)%time (?P<statement>.+)")
 JOINED = re.compile(r"(?:[^\n]*\\\n)*[^\n]*\n?")
 """A line with those that backslashes join to it."""
-BOUND = re.compile(
-    r"\b(?:def|class|import|as|for)\s+\(?(\w+(?:\s*,\s*\w+)*)|(?<![.\w])(\w+(?:\s*,\s*\w+)*)\s*(?::\s*[\w.]+\s*)?"
-    r"(?:[-+*/%&|^@]|//|\*\*|<<|>>|:)?=(?!=)"
-)
-"""Names that a text, which need not be Python, may bind."""
 LINE = re.compile(r"\bline (\d+)\b(?! of [^ ]+\.py\b)")
 """What messages say of a line of the module at hand."""
 
@@ -153,7 +148,7 @@ def read_notebook(path: str, source: bytes) -> Notebook:
         if error is not None:
             message, at = error
             notebook.problems.append(Problem(path, message, at, number))
-            python = _opaque(text)
+            python = opaque(text)
         notebook.installs += "".join(f"{match[0]}\n" for match in INSTALL.finditer(code))
         notebook.cells.append(cell)
         parts.append(python if text.endswith("\n") else python + "\n")
@@ -236,7 +231,7 @@ def _command(joined: str, targets: str | None) -> str:
     if timed is not None and _is_simple(timed["statement"]):
         return joined.replace("%time", "if 1:", 1)
     if targets is None:
-        names = _names(joined) if "%" in joined[: len(_margin(joined)) + 1] else []
+        names = names_bound(joined) if "%" in joined[: len(_margin(joined)) + 1] else []
         return _kept(joined, _margin(joined) + (" = ".join([*names, UNKNOWN]) if names else "pass"))
     return _kept(joined, f"{targets}= {UNKNOWN}")
 
@@ -247,17 +242,6 @@ def _is_simple(statement: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return len(body) == 1 and not hasattr(body[0], "body")
-
-
-def _opaque(code: str) -> str:
-    """What stands for a cell that is no Python: all that it may bind is unknown from there on."""
-    return _kept(code, " = ".join([*_names(code), UNKNOWN]))
-
-
-def _names(code: str) -> list[str]:
-    """The names that a text may bind, in their order."""
-    found = (name.strip() for match in BOUND.finditer(code) for name in (match[1] or match[2]).split(","))
-    return [name for name in dict.fromkeys(found) if name.isidentifier() and _error(f"{name} = 0") is None]
 
 
 def _kept(original: str, replacement: str) -> str:

@@ -10,7 +10,7 @@ from xla_lint.cli.locate import located
 from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
 from xla_lint.cli.results import Outcome, Problem
 from xla_lint.program.project.scope import Domain, installed_version
-from xla_lint.program.project.source import SourceError, decode, parse
+from xla_lint.program.project.source import HalfTypedError, SourceError, decode, parse
 from xla_lint.program.project.statements import holds_training
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def check_one(path: str, source: bytes, project: Project, settings: Settings) ->
             notebook = read_notebook(path, source)
             outcome.problems += notebook.problems
         text = decode(source) if notebook is None else notebook.text
-        module = project.parsed(path, source) if notebook is None else parse(text, path)
+        module = _parsed(project, outcome, source) if notebook is None else parse(text, path)
         if notebook is not None and settings.target is None:
             settings = replace(settings, target=installed_version(notebook.installs))
         checked = failures.check(module, project, settings)
@@ -53,6 +53,16 @@ def check_one(path: str, source: bytes, project: Project, settings: Settings) ->
         outcome.only = "" if Domain.XLA in checked.domains else ", ".join(sorted(NAMES[d] for d in checked.domains))
         outcome.trains = Domain.XLA not in checked.domains and holds_training(text.encode())
     return outcome
+
+
+def _parsed(project: Project, outcome: Outcome, source: bytes) -> nodes.Module:
+    """The tree of a file's bytes; where some statements do not parse, that is a problem, and the others are checked."""
+    try:
+        return project.parsed(outcome.path, source)
+    except HalfTypedError as error:
+        rest = project.parsed(outcome.path, source, half_typed=True)
+        outcome.problems.append(Problem(outcome.path, str(error), error.line))
+        return rest
 
 
 def _told(failure: Failure, path: str, notebook: Notebook | None) -> Problem:

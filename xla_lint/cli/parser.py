@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,26 @@ SCOPES = ("auto", "all")
 TARGETS = ("torch_neuron", "torch_tpu", "torch_xla")
 FORMATS = ("text", "concise", "grouped", "statistics", "json", "github", "gitlab", "junit", "sarif")
 WHICH = "rules by symbol, family or severity, or a level of confidence; several with commas"
+COMMANDS = ("check", "fix", "run", "compare", "explain")
+PROGRAMS = (".py", ".ipynb")
+"""How the names of files end that people give instead of a command."""
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """What the command line asks for.
+
+    Raises:
+        SystemExit: after `--help` and `--version` (0), and where it will not do (2).
+    """
+    found = parser()
+    first = arguments[0] if arguments else ""
+    if first.endswith(PROGRAMS) or (first not in COMMANDS and Path(first).exists() and first):
+        found.error(f"'{first}' is no command; to check it: xla-lint check {shlex.quote(first)}")
+    return found.parse_args(arguments)
 
 
 def parser() -> argparse.ArgumentParser:

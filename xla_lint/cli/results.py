@@ -11,21 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from xla_lint.cli.config import Choice
+    from xla_lint.places import Extent
     from xla_lint.program.project.dependency_log import Dependencies
 
 
 MOST_NAMED = 3
 """How many files are named where several are meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """A stretch of source. Lines and columns count from 1, columns in characters; the end column is the first after."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Charge, Mode
+from xla_lint.program.queries import file_name
 from xla_lint.rules.base import Confidence
 
 if TYPE_CHECKING:
@@ -52,11 +52,6 @@ def link(site: CallSite, home: nodes.NodeNG | None) -> str:
     module = site.node.root() if site.node is not None else home
     elsewhere = f" of {file_name(module)}" if module is not home else ""
     return f"'{site.function}' called on line {site.line}{elsewhere}"
-
-
-def file_name(module: Any) -> str:
-    """The name of a module's file."""
-    return PurePath(module.file).name if module.file else str(module.name)
 
 
 def line(place: nodes.NodeNG | None, seen_from: nodes.NodeNG) -> str:

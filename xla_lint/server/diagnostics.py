@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from pygls.workspace import PositionCodec
 
-    from xla_lint.cli.results import Extent, Located, Reason
+    from xla_lint.cli.results import Located, Reason
+    from xla_lint.places import Extent
     from xla_lint.server.messages import Checked
 
 SOURCE = "xla-lint"

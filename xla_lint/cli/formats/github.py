@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TextIO
 from xla_lint.cli.results import spot
 
 if TYPE_CHECKING:
-    from xla_lint.cli.results import Extent, Results
+    from xla_lint.cli.results import Results
+    from xla_lint.places import Extent
 
 LEVELS = {"error": "error", "warning": "warning", "refactor": "warning", "advice": "notice"}
 

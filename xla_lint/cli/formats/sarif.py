@@ -23,7 +23,8 @@ from xla_lint.rules import rule_named
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xla_lint.cli.results import Extent, Fix, Located, Problem, Results
+    from xla_lint.cli.results import Fix, Located, Problem, Results
+    from xla_lint.places import Extent
     from xla_lint.rules.base import Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -15,7 +15,7 @@ from xla_lint.program.project.backends import (
     mentions,
     shows,
 )
-from xla_lint.program.project.scope import requirements
+from xla_lint.program.project.declarations import releases_named, requirements
 from xla_lint.program.syntax.index import index_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def declared_in(module: nodes.Module, project: Project) -> Backend | None:
     for backend in NATIVE:
         if backend.since is None or backend.since[0] not in packages or imports_own(ASSUMED, module):
             continue
-        asked = [release for operator, release in requirements(project.root, backend.since[0]) if operator != "!="]
+        asked = [named for each in requirements(project.root, backend.since[0]) for named in releases_named(each)]
         if asked and min(asked) >= backend.since[1]:
             return backend
     return None

@@ -42,7 +42,7 @@ class FileSummary(NamedTuple):
     """What the project needs to know of a file before any is parsed."""
 
     stamp: Stamp | None
-    """Taken before the file was read."""
+    """Taken before the file was read; None where nothing can be told from it."""
     digest: str
     statements: Statements
     """What its own statements say of the programs that it takes part in."""
@@ -68,11 +68,11 @@ class FileSummary(NamedTuple):
 
     @classmethod
     def unpacked(cls, packed: list[Any]) -> FileSummary:
-        """The summary that was packed so; it has a stamp."""
+        """The summary that was packed so."""
         stamp, digest, (domains, launches, *marks), *paths, elsewhere = packed
         stated = Statements(frozenset(Domain[name] for name in domains), frozenset(launches), *marks)
         adds, imports, needs = (frozenset(map(Path, part)) for part in paths)
-        return cls(Stamp(*stamp), digest, stated, adds, imports, needs, frozenset(elsewhere))
+        return cls(Stamp(*stamp) if stamp else None, digest, stated, adds, imports, needs, frozenset(elsewhere))
 
 
 def digest_of(source: bytes) -> str:

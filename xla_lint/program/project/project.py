@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xla_lint.program.backend import backend_of
 from xla_lint.program.backend.frameworks import FRAMEWORKS
-from xla_lint.program.project import overlay, roots
+from xla_lint.program.project import declarations, overlay, roots
 from xla_lint.program.project.cycles import reaches
 from xla_lint.program.project.dependency_log import DependencyLog
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of, imports_in
@@ -24,11 +24,10 @@ from xla_lint.program.project.kept import KeptResults
 from xla_lint.program.project.lookup import Lookup
 from xla_lint.program.project.membership import Membership, Memberships
 from xla_lint.program.project.requests import is_test
-from xla_lint.program.project.scope import DECLARATIONS, requirements
 from xla_lint.program.project.search_path import added_folders
-from xla_lint.program.project.source import SourceError, absolute, decode, parse, read
+from xla_lint.program.project.source import SourceError, absolute, decode, parse, parse_rest, read
 from xla_lint.program.project.statements import stated_in
-from xla_lint.program.project.trees import Trees, forget_oldest, tree_or_none
+from xla_lint.program.project.trees import Tree, Trees, forget_oldest, tree_of
 from xla_lint.program.syntax.names import KNOWN_PACKAGES
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ class Project:
     _known: ClassVar[dict[Path, Project]] = {}
     _roots: ClassVar[dict[str, Path]] = {}
     """The root of the project that the files of a folder belong to."""
+    outgrown: ClassVar[dict[Path, int]] = {}
+    """The roots below which there are too many files for one project, and how many there may be."""
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root
@@ -70,8 +71,8 @@ class Project:
         self._edition = 0
         """How often files were looked at again."""
         self._trees = Trees()
-        self._parsed: tuple[nodes.Module | None, str] = None, ""
-        """The last tree that was asked for by its bytes, and their digest."""
+        self._parsed = Tree(None, "")
+        """The last tree that was asked for by its bytes."""
 
     @classmethod
     def around(cls, path: str | Path | None) -> Project:
@@ -94,6 +95,7 @@ class Project:
     def forget(cls) -> None:
         """Forget every project: files may have changed."""
         cls._known.clear()
+        cls.outgrown.clear()
         cls._forget_roots()
 
     @classmethod
@@ -108,13 +110,15 @@ class Project:
     def _forget_roots(cls) -> None:
         """Forget what decides where projects begin, and what they declare."""
         cls._roots.clear()
-        requirements.cache_clear()
+        declarations.forget()
         roots.forget()
 
     def _is_outdated_by(self, path: Path) -> bool:
         """Whether a change makes it another project; else what depends on the bytes of the file is forgotten."""
         if path not in self.files:
-            return path.name in DECLARATIONS or (self._may_hold(path) and _is_there(path))
+            return declarations.is_declaration(path, self.root or path.parent) or (
+                self._may_hold(path) and _is_there(path)
+            )
         if not _is_there(path):
             return True
         self._edition += 1
@@ -153,7 +157,7 @@ class Project:
         total = hashlib.blake2b(digest_size=16)
         for path in sorted(self.files):
             total.update(os.fsencode(path) + b"\n")
-        for path in [self.root / name for name in DECLARATIONS] if self.root else []:
+        for path in declarations.files_of(self.root) if self.root else ():
             total.update(_digest(path).encode())
         return total.hexdigest()
 
@@ -173,6 +177,7 @@ class Project:
             folders[:] = filter(is_source_folder, folders)
             found.update(Path(folder, name) for name in names if name.endswith(".py"))
             if len(found) > MOST_FILES:
+                self.outgrown[self.root] = MOST_FILES
                 return frozenset()
         return frozenset(found.union(filter(self._may_hold, overlay.held_below(self.root))))
 
@@ -230,24 +235,29 @@ class Project:
         """The tree of a file of the project, None where it cannot be read or parsed: it is then reported by itself."""
         found = self._trees.known(path)
         if found is None:
-            source = _bytes(path) or b""
-            found = tree_or_none(source, path), digest_of(source)
-            self._trees.keep(path, *found)
-        self._log.note("bytes", path, found[1])
-        return found[0]
+            found = tree_of(_bytes(path) or b"", path)
+            self._trees.keep(path, found)
+        self._log.note("bytes", path, found.digest)
+        return found.module
 
-    def parsed(self, path: str, source: bytes) -> nodes.Module:
+    def parsed(self, path: str, source: bytes, *, half_typed: bool = False) -> nodes.Module:
         """The tree of these bytes of a file: the one that programs of the project go through, where they did.
 
+        Of `half_typed` code, it is the tree of the statements that parse.
+
         Raises:
+            HalfTypedError: some statements do not parse, and that was not asked for or does not help.
             SourceError: the bytes are no Python source.
         """
         file = absolute(path)
-        tree, digest = self._trees.known(file) or (None, "")
-        if tree is not None and digest == digest_of(source):
-            return tree
-        tree = parse(decode(source), file if file in self.files else path)
-        self._parsed = tree, digest_of(source)
+        digest = digest_of(source)
+        known = self._trees.known(file)
+        if known is not None and known.digest == digest and known.module is not None and known.whole != half_typed:
+            return known.module
+        text, place = decode(source), file if file in self.files else path
+        rest = parse_rest(text, place) if half_typed else None
+        tree = rest or parse(text, place)
+        self._parsed = Tree(tree, digest, whole=rest is None)
         return tree
 
     def adopts(self, module: nodes.Module) -> bool:
@@ -259,14 +269,15 @@ class Project:
         if path is None:
             return False
         known = self._trees.known(path)
-        if known is not None and known[0] is module:
-            self._log.note("bytes", path, known[1])
+        if known is not None and known.module is module:
+            self._log.note("bytes", path, known.digest)
             return True
         digest = self.summary(path).digest
         self._log.note("bytes", path, digest)
-        same = self._parsed == (module, digest) or _says_the_same(module, _bytes(path) or b"")
+        parsed = self._parsed if self._parsed.module is module else None
+        same = parsed.digest == digest if parsed is not None else _says_the_same(module, _bytes(path) or b"")
         if same and known is None and self._memberships.is_shared(path):
-            self._trees.keep(path, module, digest)
+            self._trees.keep(path, parsed or Tree(module, digest))
         return same
 
     def keeps(self, path: Path) -> bool:
@@ -277,7 +288,12 @@ class Project:
         """Whether a tree stands for its file in other programs too."""
         path = self.file_of(module)
         known = self._trees.known(path) if path is not None else None
-        return known is not None and known[0] is module
+        return known is not None and known.module is module
+
+    def name_of(self, path: Path) -> str:
+        """What messages call a file: where it lies below the root, so that no other file is called so."""
+        inside = self.root is not None and path.is_relative_to(self.root)
+        return path.relative_to(self.root).as_posix() if inside and self.root is not None else path.name
 
     def file_of(self, module: nodes.Module) -> Path | None:
         """Where a module lies among the files of the project, None where it is none of them."""

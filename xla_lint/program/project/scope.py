@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import enum
 import re
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 from xla_lint.program.backend import ASSUMED, OWN_PACKAGES
 from xla_lint.program.backend.frameworks import FRAMEWORKS
+from xla_lint.program.project.declarations import newest_admitted, required_by, requirements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from packaging.specifiers import SpecifierSet
 
 
 class Scope(enum.Enum):
@@ -53,19 +55,8 @@ class Version(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
-LAST_MINOR = 99
-"""Stands for the last minor release of a major one."""
 NEWEST = Version(2, 9)
 """The newest release that the knowledge tables describe."""
-
-
-DECLARATIONS = ("pyproject.toml", "requirements.txt", "setup.cfg", "setup.py")
-REQUIREMENT = (
-    r"""(?<![\w.-]){package}(?:\[[^\]]*\])?\s*(?P<op>[=~<>!]=?)\s*(?P<major>\d+)(?:\.(?P<minor>\d+)|(?!\.?[\d*]))"""
-)
-"""A package's name and its first version clause."""
-WHEEL = re.compile(rf"{ASSUMED.name}-(\d+)\.(\d+)")
-"""The file of a wheel of a backend, with the release."""
 
 
 def target_version(root: Path | None) -> Version:
@@ -84,7 +75,7 @@ def declared_version(root: Path | None) -> Version | None:
 
 
 def pinned_version(root: Path | None, package: str) -> Version | None:
-    """The release of a package that a project's dependency declarations pin (`==`, `~=`, `<`), if any."""
+    """The newest release of a package that a project's dependency declarations admit, where they set an end."""
     return pinned_by(requirements(root, package))
 
 
@@ -94,48 +85,14 @@ def installed_version(commands: str) -> Version | None:
     They name it by a requirement (`torch_xla==2.0`), by the file of a wheel (`torch_xla-1.9-cp37-...whl`), or by the
     release of torch that it was built for.
     """
-    wheel = WHEEL.search(commands)
-    if wheel is not None:
-        return min(Version(int(wheel[1]), int(wheel[2])), NEWEST)
-    pinned = pinned_by(clauses(commands, ASSUMED.name)) or pinned_by(clauses(commands, "torch"))
+    pinned = pinned_by(required_by(commands, ASSUMED.name)) or pinned_by(required_by(commands, "torch"))
     return None if pinned is None else min(pinned, NEWEST)
 
 
-def pinned_by(required: Iterable[tuple[str, Version]]) -> Version | None:
-    """The release that requirements pin, if any.
-
-    A lower bound alone says nothing about the release in use. Below 5.0 the last release of 4 is meant.
-    """
-    for op, version in required:
-        if op in ("==", "~=", "<="):
-            return version
-        if op == "<":
-            return (
-                Version(version.major, version.minor - 1) if version.minor else Version(version.major - 1, LAST_MINOR)
-            )
-    return None
-
-
-@lru_cache(maxsize=64)
-def requirements(root: Path | None, package: str) -> tuple[tuple[str, Version], ...]:
-    """What a project's dependency declarations ask of a package: the operator and the version of each clause.
-
-    `2` counts as 2.0; of a requirement with several clauses the first one is read.
-    """
-    found: list[tuple[str, Version]] = []
-    for path in [root / name for name in DECLARATIONS] if root else []:
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        found += clauses(text, package)
-    return tuple(found)
-
-
-def clauses(text: str, package: str) -> Iterator[tuple[str, Version]]:
-    """What a text asks of a package: the operator and the version of each requirement's first clause."""
-    pattern = re.compile(REQUIREMENT.replace("{package}", re.sub("[-_]", "[-_]", package)))
-    return ((m["op"], Version(int(m["major"]), int(m["minor"] or 0))) for m in pattern.finditer(text))
+def pinned_by(required: Iterable[SpecifierSet]) -> Version | None:
+    """The newest release that the first of some requirements with an end admits."""
+    admitted = map(newest_admitted, required)
+    return next((Version(*release) for release in admitted if release is not None), None)
 
 
 def is_of_framework(path: Path) -> bool:

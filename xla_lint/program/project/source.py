@@ -20,6 +20,7 @@ from astroid.raw_building import InspectBuilder
 
 from xla_lint.program.project import overlay
 from xla_lint.program.syntax.depth import TOO_DEEP, room_to_recurse
+from xla_lint.program.syntax.half_typed import mended
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -98,11 +99,27 @@ def decoded(source: bytes) -> tuple[str, str]:
         raise SourceError(f"cannot be decoded as {encoding}: {_first_line(error)}") from error
 
 
+class HalfTypedError(SourceError):
+    """A file whose text is not Python, at some of its statements at least."""
+
+
+def parse_rest(text: str, path: str | Path) -> nodes.Module | None:
+    """The tree of a module without the statements that do not parse; None where that does not help."""
+    rest = mended(text)
+    if rest is None:
+        return None
+    try:
+        return parse(rest, path)
+    except SourceError:
+        return None
+
+
 def parse(text: str, path: str | Path) -> nodes.Module:
     """The tree of a module; `path` says what it is called and where it lies, and is not opened.
 
     Raises:
-        SourceError: the text is not Python 3, or is nested too deeply.
+        HalfTypedError: the text is not Python 3.
+        SourceError: it is nested too deeply.
     """
     try:
         with room_to_recurse(), warnings.catch_warnings():
@@ -153,7 +170,7 @@ def _explained(error: Exception | None) -> SourceError:
     if isinstance(error, MemoryError):
         return SourceError(TOO_DEEP)
     if isinstance(error, SyntaxError):
-        return SourceError(f"syntax error: {error.msg}", error.lineno or None)
+        return HalfTypedError(f"syntax error: {error.msg}", error.lineno or None)
     return SourceError(f"cannot be parsed: {_first_line(error)}")
 
 

@@ -14,13 +14,16 @@ from xla_lint.program.backend.aim import Aim
 from xla_lint.program.backend.backend import Backend, Charge, Mode, Role
 from xla_lint.program.domain.events import Event, LibraryCall
 from xla_lint.program.project.backends import always_shows
+from xla_lint.program.project.declarations import requirements
 from xla_lint.program.project.project import Project
-from xla_lint.program.project.scope import pinned_version, requirements
+from xla_lint.program.project.scope import pinned_version
 from xla_lint.program.project.scripts import Script
 from xla_lint.program.queries.source import needs_xla
 from xla_lint.program.syntax.index import index_of
 
 if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.project.scope import Version
 
@@ -154,8 +157,8 @@ class Program:
         """The release of a package that the project's declarations pin, if any."""
         return pinned_version(self.project.root, package)
 
-    def requirements(self, package: str) -> tuple[tuple[str, Version], ...]:
-        """What the project's declarations ask of a package: operator and version of each clause."""
+    def requirements(self, package: str) -> tuple[SpecifierSet, ...]:
+        """What the project's declarations ask of a package."""
         return requirements(self.project.root, package)
 
     def script(self, written: str, node: nodes.NodeNG) -> Script | None:

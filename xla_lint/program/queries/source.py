@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.backend import OWN_PACKAGES
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import absolute
 from xla_lint.program.syntax.imports import always_imports, assigned_value, bindings_of, dotted_name, imports_of
 from xla_lint.program.syntax.index import index_of, last_name
 from xla_lint.program.syntax.uses import Use
@@ -19,6 +21,7 @@ __all__ = [
     "branches_around",
     "calls_in_other_branches",
     "dotted_name",
+    "file_name",
     "fills_up",
     "is_import",
     "names_in",
@@ -28,6 +31,12 @@ __all__ = [
 ]
 MADE_OF_NUMBERS_OR_FILES = frozenset({"open", "range"})
 """The functions that give something else to iterate than what they are given."""
+
+
+def file_name(module: nodes.NodeNG | None) -> str:
+    """What messages call a module's file."""
+    assert isinstance(module, nodes.Module)
+    return Project.around(module.file).name_of(absolute(module.file)) if module.file else str(module.name)
 
 
 def needs_xla(module: nodes.Module) -> bool:

@@ -32,6 +32,9 @@ ESTIMATORS = {
     "sagemaker.tensorflow.TensorFlow": "tensorflow",
 }
 
+AT_LEAST = ("==", "~=", ">=", ">")
+"""The operators that admit nothing older."""
+
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
@@ -174,5 +177,5 @@ def estimator_of(event: Event, program: Program) -> Estimator | None:
 
 def removed(program: Program) -> bool:
     """Whether the project declares SDK 3, which has no estimators."""
-    clauses = program.requirements("sagemaker")
-    return any(op in ("==", "~=", ">=", ">") and version.major >= 3 for op, version in clauses)
+    clauses = [clause for asked in program.requirements("sagemaker") for clause in asked]
+    return any(clause.operator in AT_LEAST and int(clause.version.partition(".")[0]) >= 3 for clause in clauses)
