@@ -178,9 +178,12 @@ class TestStandardInput:
             assert self.check(text, "--stdin-filename", str(path)) == 1
             assert "xla-value-read" in capsys.readouterr().out
 
-    def test_stands_for_nothing_in_later_files(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_stands_for_its_file_in_all_that_are_checked(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         meters, train = folder / "meters.py", folder / "train.py"
-        assert self.check(TRAIN.replace("    note(loss)\n", ""), str(meters), "--stdin-filename", str(train)) == 1
+        assert self.check(TRAIN.replace("    note(loss)\n", ""), str(meters), "--stdin-filename", str(train)) == 0
+        assert self.check(TRAIN, str(meters), "--stdin-filename", str(train)) == 1
         assert f"{meters}:2" in capsys.readouterr().out
 
     @staticmethod
