@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ import pytest
 from xla_lint.plugin import XlaChecker
 from xla_lint.rules import all_rules
 from xla_lint.rules.base import Severity
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
 GUIDES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -50,5 +56,7 @@ def test_symbols_in_the_guides_exist(guide: Path) -> None:
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
 def test_what_the_guides_install_is_there(guide: Path) -> None:
     text = guide.read_text(encoding="utf-8")
-    targets = re.findall(r"pip install (?:--?\S+ )*['\"]?([^\s'\"`]+)", text)
-    assert [target for target in targets if not target.startswith(".")] in ([], ["tox"], ["nbqa"])
+    targets = set(re.findall(r"pip install (?:--?\S+ )*['\"]?([^\s'\"`]+)", text))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    own = {"xla-lint", ".", *(f"{name}[{extra}]" for name in ("xla-lint", ".") for extra in extras)}
+    assert {target for target in targets if not target.startswith("./")} <= own | {"tox", "nbqa"}
