@@ -14,6 +14,7 @@ import pytest
 
 from tests.proof.measure import DEVICE, FEW, MANY, TIME_LIMIT, Figures, compare
 from tests.proof.probe import observe
+from xla_lint.rules import rule_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +22,27 @@ if TYPE_CHECKING:
 FIXED = Path(__file__).parents[1] / "fixed"
 Outcome = tuple[Figures, object]
 
-SAVES: dict[str, tuple[str, ...]] = {}
+SAVES = {
+    "xla-value-read": ("executions",),
+    "xla-print-tensor": ("executions",),
+    "xla-ragged-batch": ("run_compiles",),
+    "xla-dynamic-padding": ("run_compiles",),
+    "xla-incomplete-padding": ("run_compiles",),
+    "xla-data-dependent-shape": ("compiles", "executions", "reads"),
+    "xla-graph-growth": ("history_growth",),
+    "xla-torch-save": ("reads",),
+}
 """The figures that each rule's fixes lower, in each of its pairs."""
-MENDS: dict[str, tuple[str, ...]] = {}
-"""The figures that a fix raises: what the program is for was not done before. The results are others then."""
-UNLIKE: dict[str, str] = {}
-"""The rules whose fixes change results, and how."""
+MENDS = {"xla-stale-optimizer": ("updates",), "xla-foreign-autocast": ("lowered",)}
+"""The figures that a fix raises: what the program is for was not done before."""
+UNLIKE = {
+    "xla-ragged-batch": "the rows of the last batch are left out",
+    "xla-incomplete-padding": "long texts are cut off",
+    "xla-stale-optimizer": "the model is trained",
+    "xla-foreign-autocast": "products are computed in bfloat16",
+    "xla-accelerate-backward": "gradients are means over the micro-batches",
+}
+"""The rules whose fixes change results, and how. All of them are unsafe."""
 
 
 def runnable() -> list[Path]:
@@ -56,6 +72,10 @@ def outcomes() -> dict[Path, Outcome]:
 
 
 each = pytest.mark.parametrize("before", runnable(), ids=lambda path: f"{path.parent.name}/{path.stem[:-7]}")
+
+
+def test_a_fix_that_changes_results_is_unsafe() -> None:
+    assert all(not fix.safe for symbol in UNLIKE for fix in rule_named(symbol).fixes)
 
 
 @each

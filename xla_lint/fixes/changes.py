@@ -116,7 +116,64 @@ class ChangeCall:
     function: Name | None = None
 
 
-Change = Refer | ImportInstead | ChangeCall
+@dataclass(frozen=True, slots=True)
+class Append:
+    """An expression is followed by something: `loss` by `.detach()`."""
+
+    at: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassTo:
+    """A call of a method becomes one of a function that takes the object first."""
+
+    at: Span
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """An assignment through a mask becomes an operation of fixed shape on the same tensor."""
+
+    at: Span
+    where: Name
+    """What chooses between two tensors by a mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveBehind:
+    """A statement that reads values moves behind the barrier that computes them."""
+
+    at: Span
+    """The statement, or one inside it."""
+    behind: Span
+    """The barrier, a statement of the same block."""
+    subjects: tuple[str, ...]
+    """The variables whose values are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveAhead:
+    """The statement of a line moves in front of another one, with what it needs of those between."""
+
+    line: int
+    ahead_of: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """A call is handed to something that makes it later, with the values that it has now."""
+
+    at: Span
+    """The statement that is the call."""
+    until: Span | None
+    """The statement that makes it, behind it in the same block or one around it; None: the next turn of the loop."""
+    register: Name
+    """What takes a function and its arguments: `register(function, args=(...))`."""
+
+
+Change = Refer | ImportInstead | ChangeCall | Append | PassTo | Fill | MoveBehind | MoveAhead | Defer
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,31 @@ class Document:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
+    def statement_at(self, line: int) -> cst.BaseStatement | None:
+        """The statement that begins on a line: the outermost one."""
+        return self._by_line.get(line)
+
+    @cached_property
+    def _by_line(self) -> Mapping[int, cst.BaseStatement]:
+        found: dict[int, cst.BaseStatement] = {}
+        for node, place in self._positions.items():
+            if isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+                known = found.get(place.start.line)
+                if known is None or self._positions[known].start.column > place.start.column:
+                    found[place.start.line] = node
+        return found
+
+    def statements_until(self, first: Span, last: Span) -> list[cst.CSTNode] | None:
+        """The statements of the last one's block, from where the first one stands on; None where it comes later."""
+        start, end = self.statement_at(first.line), self.statement_at(last.line)
+        if start is None or end is None:
+            return None
+        body = list(self.block(end).body)
+        begin = next((part for part in (start, *self.around(start)) if part in body), None)
+        if begin is None or end not in body or body.index(begin) >= body.index(end):
+            return None
+        return body[body.index(begin) : body.index(end) + 1]
+
     # Surroundings.
 
     def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:

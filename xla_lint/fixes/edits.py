@@ -6,11 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.fixes.calls import change_call
-from xla_lint.fixes.changes import ChangeCall, ImportInstead, Refer
+from xla_lint.fixes.changes import (
+    Append,
+    ChangeCall,
+    Defer,
+    Fill,
+    ImportInstead,
+    MoveAhead,
+    MoveBehind,
+    PassTo,
+    Refer,
+)
+from xla_lint.fixes.deferring import defer
 from xla_lint.fixes.document import Document
 from xla_lint.fixes.drafts import Draft
+from xla_lint.fixes.expressions import append, fill, pass_to
 from xla_lint.fixes.import_edits import import_edits
 from xla_lint.fixes.imports import Imports
+from xla_lint.fixes.moves import move_ahead, move_behind
 from xla_lint.fixes.names import import_instead, refer
 
 if TYPE_CHECKING:
@@ -23,6 +36,12 @@ DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] =
     Refer: refer,
     ImportInstead: import_instead,
     ChangeCall: change_call,
+    Append: append,
+    PassTo: pass_to,
+    Fill: fill,
+    MoveBehind: move_behind,
+    MoveAhead: move_ahead,
+    Defer: defer,
 }
 """What drafts each kind of change; None where the source around it does not allow it."""
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.domain.values import NONE, Location, Number, Tensor, Text, options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeGuard
 
     from xla_lint.program.domain.events import LibraryCall
     from xla_lint.program.domain.values import Value
+
+
+def is_spelled_out(node: nodes.NodeNG) -> TypeGuard[nodes.Call]:
+    """Whether a node is a call that shows all of its arguments: no `*args`, no `**kwargs`."""
+    if not isinstance(node, nodes.Call) or any(keyword.arg is None for keyword in node.keywords):
+        return False
+    return not any(isinstance(argument, nodes.Starred) for argument in node.args)
 
 
 def given(value: Value | None) -> bool:

@@ -244,6 +244,8 @@ class Save(Event):
     """True where its graph holds a collective."""
     pending: bool
     """True where a graph is executed for what is saved: it was recorded, or updated, since the last barrier."""
+    whole: bool = False
+    """True where a model is saved as an object, and not its values alone."""
 
 
 @dataclass(slots=True, eq=False)

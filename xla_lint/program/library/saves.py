@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend import names, spelled
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import How, Save
-from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Value
-from xla_lint.program.domain.walk import tensors_in
+from xla_lint.program.domain.values import NONE, TEXT, UNKNOWN, Instance, Value
+from xla_lint.program.domain.walk import DATA, found_in, tensors_in
 from xla_lint.program.library.contents import place_in
 from xla_lint.program.library.registry import function
 from xla_lint.program.syntax.spelling import source_of
@@ -35,7 +35,8 @@ def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     collective = any(tensor.collective for tensor in recorded)
     pending = bool(recorded) or machine.here.updated
     what = source_of(node) if node is not None else "the values"
-    machine.emit(Save(arguments.node, machine.context, how, what, place, certain, collective, pending))
+    whole = any(found.model for found in found_in(value, Instance, DATA))
+    machine.emit(Save(arguments.node, machine.context, how, what, place, certain, collective, pending, whole))
     return NONE
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.fixes.changes import Fix, PassTo, Span
 from xla_lint.program.domain.events import Backward, LibraryCall
 from xla_lint.program.domain.values import Location
 from xla_lint.program.queries import Domain, calls_in_other_branches
@@ -14,10 +17,11 @@ from xla_lint.rules.base import Confidence, Rule, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from astroid import nodes
-
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+
+THROUGH = Fix("call the backward() of the Accelerator: accumulated gradients are scaled", safe=False)
 
 
 class AccelerateBackward(Rule):
@@ -51,6 +55,7 @@ class AccelerateBackward(Rule):
         " accelerator.backward(loss)"
     )
     subscribes = (Backward,)
+    fixes = (THROUGH,)
     domain = Domain.ACCELERATE
 
     def check(self, event: Event) -> Iterator[Finding]:
@@ -63,7 +68,20 @@ class AccelerateBackward(Rule):
         if not self._through.isdisjoint(beside) or self._accumulates(event):
             return
         if accelerated(self.program, event.context):
-            yield self.finding(event.node, Confidence.of(event.loss is not None))
+            found = self.finding(event.node, Confidence.of(event.loss is not None))
+            owner = self._accelerator_at(event.node)
+            yield found.repaired_by(THROUGH, PassTo(Span.of(event.node), f"{owner}.backward") if owner else None)
+
+    def _accelerator_at(self, node: nodes.NodeNG) -> str | None:
+        """How the function around a node, or its module, calls the `Accelerator`."""
+        if not isinstance(node, nodes.Call) or not isinstance(node.func, nodes.Attribute) or is_scaled(node.func.expr):
+            return None
+        seen = (node.scope(), node.root())
+        calls = (event.node for event in self.program.events if isinstance(event, LibraryCall) and uses(event))
+        owners = [
+            call.func.expr for call in calls if isinstance(call, nodes.Call) and isinstance(call.func, nodes.Attribute)
+        ]
+        return next((owner.as_string() for scope in seen for owner in owners if owner.scope() is scope), None)
 
     @cached_property
     def _uses(self) -> bool:
@@ -80,6 +98,16 @@ class AccelerateBackward(Rule):
         if not event.context.loops or self.program.has_call(f"{ACCELERATOR}.accumulate"):
             return False
         return self.program.any_inside(event.context.loops[-1], steps_now_and_then)
+
+
+def uses(call: LibraryCall) -> bool:
+    """Whether a call is one of a method of an `Accelerator`."""
+    return call.name.startswith(f"{ACCELERATOR}.")
+
+
+def is_scaled(loss: nodes.NodeNG) -> bool:
+    """Whether a loss is what a gradient scaler has made of it."""
+    return isinstance(loss, nodes.Call) and isinstance(loss.func, nodes.Attribute) and loss.func.attrname == "scale"
 
 
 def steps_now_and_then(event: Event) -> bool:

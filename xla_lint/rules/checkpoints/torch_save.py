@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.fixes.changes import Fix, Refer, Span
 from xla_lint.program.backend import names
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.events import Save
 from xla_lint.program.domain.values import Location
 from xla_lint.program.queries import calls_in_other_branches, dotted_name
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
+from xla_lint.rules.importing import importable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from astroid import nodes
-
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+
+OWN_SAVE = Fix(
+    "save in the backend's own way: the file holds tensors of the CPU, and the master alone writes it", safe=False
+)
+TAKES = (("obj", "data"), ("f", "file_or_path"))
+"""What becomes of the arguments of `torch.save`."""
 
 
 class TorchSave(Rule):
@@ -60,6 +70,7 @@ class TorchSave(Rule):
     subscribes = (Save,)
     needs = (Role.SAVE,)
     costs = (Counter.READS,)
+    fixes = (OWN_SAVE,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report saves of device tensors."""
@@ -67,7 +78,15 @@ class TorchSave(Rule):
             return
         if not _beside_own_save(event.node):
             instead = self.program.spell(Role.SAVE)
-            yield self.finding(event.node, Confidence.of(event.certain), what=event.what, instead=instead)
+            finding = self.finding(event.node, Confidence.of(event.certain), what=event.what, instead=instead)
+            yield finding.repaired_by(OWN_SAVE, self._own_save(event))
+
+    def _own_save(self, event: Save) -> Refer | None:
+        """The same by the backend's own way, which takes values and no objects, and chooses the replica itself."""
+        if event.whole or Condition.RANK in event.context.conditions or not isinstance(event.node, nodes.Call):
+            return None
+        save = self.program.backend.names(Role.SAVE)[0]
+        return Refer(Span.of(event.node.func), importable(save, self.program.backend), TAKES)
 
 
 OWN_SAVES = frozenset(names(Role.SAVE))

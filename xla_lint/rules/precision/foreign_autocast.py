@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.fixes.changes import Call, ChangeCall, Fix, Give, Name, Span
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.backend.torch_xla.names import FIRST_AUTOCAST
 from xla_lint.program.domain.events import Autocast
+from xla_lint.program.queries import dotted_name
+from xla_lint.rules.arguments import is_spelled_out
 from xla_lint.rules.base import EVERYWHERE, Rule, Severity
 from xla_lint.rules.wording import confidence, where
 
@@ -15,6 +20,15 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+
+OWN_AUTOCAST = Fix(
+    "ask for the device's own autocast, in bfloat16: the model is computed in lower precision", safe=False
+)
+AUTOCAST, LOW, HALF = Name("torch", "autocast"), Name("torch", "bfloat16"), "torch.float16"
+SIGNATURES = frozenset({"torch.autocast", "torch.amp.autocast"})
+"""The ways to ask for autocast that take the kind of device."""
+CUDA_POSITIONAL = ("enabled", "dtype", "cache_enabled")
 
 
 class ForeignAutocast(Rule):
@@ -54,6 +68,7 @@ class ForeignAutocast(Rule):
     subscribes = (Autocast,)
     modes = EVERYWHERE
     needs = (Role.AUTOCAST,)
+    fixes = (OWN_AUTOCAST,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report autocast regions that cast nothing."""
@@ -67,4 +82,23 @@ class ForeignAutocast(Rule):
             "title": self.program.backend.title,
             "instead": self.program.spell(Role.AUTOCAST),
         }
-        yield self.finding(event.node, sureness, where=where(event.context), **facts)
+        finding = self.finding(event.node, sureness, where=where(event.context), **facts)
+        yield finding.repaired_by(OWN_AUTOCAST, _own_autocast(event.node, self.program.backend.device_type))
+
+
+def _own_autocast(node: nodes.NodeNG, device: str) -> ChangeCall | None:
+    """The same call for the lazy device, in the precision that it has; None where other values are computed."""
+    if not is_spelled_out(node):
+        return None
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    own_signature = dotted_name(node.func) in SIGNATURES
+    positional = ("device_type", "dtype", "enabled", "cache_enabled") if own_signature else CUDA_POSITIONAL
+    given.update(zip(positional, node.args, strict=False))
+    kind, dtype = given.get("device_type"), dotted_name(given["dtype"]) if "dtype" in given else HALF
+    if (own_signature and not isinstance(kind, nodes.Const)) or dtype not in (HALF, LOW.dotted):
+        return None
+    device_type, low = f'"{device}"', Give("dtype", LOW, positional.index("dtype"))
+    if own_signature:
+        return ChangeCall(Span.of(node), (Give("device_type", device_type, 0), low))
+    named = tuple(Call(name, name, position) for position, name in enumerate(positional))
+    return ChangeCall(Span.of(node), (*named, Give("device_type", device_type), low), AUTOCAST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.fixes.changes import Fix, MoveAhead, Span
 from xla_lint.program.backend.backend import Property
 from xla_lint.program.domain.events import Outdated
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+
+MOVE_FIRST = Fix("move the model before the optimizer is built, which then trains it", safe=False)
 
 
 class StaleOptimizer(Rule):
@@ -57,9 +61,12 @@ class StaleOptimizer(Rule):
     subscribes = (Outdated,)
     needs = (Property.REPLACES_PARAMETERS,)
     modes = EVERYWHERE
+    fixes = (MOVE_FIRST,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report optimizers that outlive their parameters."""
         if isinstance(event, Outdated):
             sureness = Confidence.of(event.certain)
-            yield self.finding(event.node, sureness, moved=str(event.moved), device=self.program.backend.title)
+            ahead = MoveAhead(event.moved, Span.of(event.node.statement()))
+            finding = self.finding(event.node, sureness, moved=str(event.moved), device=self.program.backend.title)
+            yield finding.repaired_by(MOVE_FIRST, ahead)

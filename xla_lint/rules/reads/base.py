@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xla_lint.program.domain.events import How, Read
 from xla_lint.rules.base import Rule
+from xla_lint.rules.reads.moving import reading_later
 from xla_lint.rules.reads.selection import Cost, cost_of, costliest
 from xla_lint.rules.wording import confidence
 
@@ -47,7 +48,9 @@ class ReadRule(Rule):
             return
         if cost_of(event, self.program) is self.takes and self.how in (None, event.how):
             sureness = confidence(event.context, event.tensor, on_every_path=event.on_every_path)
-            yield self.finding(event.node, sureness, **self.facts(event), **self._subjects(event))
+            found = self.finding(event.node, sureness, **self.facts(event), **self._subjects(event))
+            fix, change = reading_later(event, self.program) if self.fixes and event.pending else (None, None)
+            yield found.repaired_by(fix, change) if fix is not None else found
 
     def _subjects(self, event: Read) -> dict[str, str]:
         """What is read there in the same way at the same cost: one f-string may format several tensors."""

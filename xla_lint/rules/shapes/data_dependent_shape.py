@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.fixes.changes import Fill, Fix, Name, Span
 from xla_lint.program.backend.backend import Mode
 from xla_lint.program.domain.events import DataShape
 from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
@@ -23,6 +26,9 @@ COUNTED = {
     Mode.COMPILED: "the compiled graph is broken there, and the rest is compiled for each new count",
 }
 """What it costs to know the shape."""
+FILL = Fix("write by an operation of fixed shape", safe=True)
+FILL_UNSURE = Fix("write by an operation of fixed shape, where the mask has the shape of the tensor", safe=False)
+WHERE = Name("torch", "where")
 
 
 class DataDependentShape(Rule):
@@ -69,10 +75,38 @@ class DataDependentShape(Rule):
     )
     subscribes = (DataShape,)
     modes = EVERYWHERE
+    fixes = (FILL, FILL_UNSURE)
     costs = (Counter.COMPILES, Counter.EXECUTIONS, Counter.READS)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report shapes that depend on values, in step code."""
         if isinstance(event, DataShape) and event.context.step is not None:
             facts = {"spelled": event.spelled, "cost": COUNTED[self.program.mode_of(event)]}
-            yield self.finding(event.node, confidence(event.context), where=where(event.context), **facts)
+            found = self.finding(event.node, confidence(event.context), where=where(event.context), **facts)
+            assignment = event.node.parent
+            if isinstance(assignment, nodes.Assign) and isinstance(event.node, nodes.Subscript):
+                fix = FILL if has_shape_of(event.node) else FILL_UNSURE
+                found = found.repaired_by(fix, Fill(Span.of(assignment), WHERE))
+            yield found
+
+
+def has_shape_of(target: nodes.Subscript) -> bool:
+    """Whether a mask surely has the shape of the tensor that it indexes: it is made by a test of that tensor.
+
+    What broadcasts to more dimensions than the tensor has is no index of it.
+    """
+    tensor = target.value.as_string()
+
+    def tests(mask: nodes.NodeNG) -> bool:
+        if isinstance(mask, nodes.Compare):
+            return tensor in (mask.left.as_string(), *(operand.as_string() for _, operand in mask.ops))
+        if isinstance(mask, nodes.BinOp):
+            return mask.op in ("&", "|") and (tests(mask.left) or tests(mask.right))
+        if isinstance(mask, nodes.UnaryOp):
+            return mask.op == "~" and tests(mask.operand)
+        if not isinstance(mask, nodes.Call) or not isinstance(mask.func, nodes.Attribute):
+            return False
+        given = [argument.as_string() for argument in mask.args] or [mask.func.expr.as_string()]
+        return mask.func.attrname in ("isnan", "isinf", "isfinite") and given == [tensor]
+
+    return tests(target.slice)

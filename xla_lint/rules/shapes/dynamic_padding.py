@@ -12,12 +12,14 @@ from xla_lint.rules.shapes.padding import (
     COLLATORS,
     FLATTENING,
     LANGUAGE_MODELING,
+    PAD_TO_ONE,
     SIGNATURES,
     TOKENIZERS,
     Style,
     leaves_rows_ragged,
     may_have_one_length,
     padding_of,
+    padding_to_one,
     pads_again,
     repeated,
 )
@@ -76,6 +78,7 @@ class DynamicPadding(Rule):
     message = "'%(call)s' %(does)s%(where)s: every new length %(cost)s%(bound)s; %(advice)s"
     subscribes = (LibraryCall, HandPadding)
     modes = EVERYWHERE
+    fixes = (PAD_TO_ONE,)
     costs = (Counter.COMPILES,)
 
     @classmethod
@@ -114,7 +117,8 @@ class DynamicPadding(Rule):
             advice = f"tokenize with {FIXED_ROWS}"
         elif event.name in COLLATORS:
             advice = 'pass padding="max_length", max_length=N, and truncate when tokenizing'
-        yield self._finding(event, does, bound, advice)
+        finding = self._finding(event, does, bound, advice)
+        yield finding.repaired_by(PAD_TO_ONE, padding_to_one(event, self.program))
 
     def _ragged(self, event: LibraryCall) -> bool:
         if event.name in LANGUAGE_MODELING:

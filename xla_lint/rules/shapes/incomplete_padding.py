@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
-from xla_lint.rules.shapes.padding import COLLATORS, SIGNATURES, TOKENIZERS, Style, is_prompt, padding_of, repeated
+from xla_lint.rules.shapes.padding import (
+    COLLATORS,
+    PAD_TO_ONE,
+    SIGNATURES,
+    TOKENIZERS,
+    Style,
+    is_prompt,
+    padding_of,
+    padding_to_one,
+    repeated,
+)
 from xla_lint.rules.wording import where
 
 if TYPE_CHECKING:
@@ -48,6 +58,7 @@ class IncompletePadding(Rule):
     message = 'padding="max_length" may not give one length%(where)s: %(problem)s; add %(missing)s'
     subscribes = (LibraryCall,)
     modes = EVERYWHERE
+    fixes = (PAD_TO_ONE,)
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -70,10 +81,11 @@ class IncompletePadding(Rule):
         if not padding.truncates and event.name in TOKENIZERS:
             problems.append(("longer rows stay longer", "truncation=True"))
         if problems:
-            yield self.finding(
+            finding = self.finding(
                 event.node,
                 Confidence.of(padding.length_given),
                 where=where(event.context),
                 problem=", and ".join(problem for problem, _ in problems),
                 missing=" and ".join(missing for _, missing in problems),
             )
+            yield finding.repaired_by(PAD_TO_ONE, padding_to_one(event, self.program))

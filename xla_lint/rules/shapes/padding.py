@@ -9,9 +9,10 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xla_lint.fixes.changes import ChangeCall, Fix, Give, Span
 from xla_lint.program.domain.values import Sequence, Text
 from xla_lint.program.queries import setting
-from xla_lint.rules.arguments import constant, given
+from xla_lint.rules.arguments import constant, given, is_spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,6 +110,25 @@ def _truncates(call: LibraryCall, signature: Signature) -> bool:
 def _knows_length(call: LibraryCall) -> bool:
     tokenizer = call.argument(0, "tokenizer") if call.name in COLLATORS else call.receiver
     return given(setting(tokenizer, "model_max_length"))
+
+
+PAD_TO_ONE = Fix("pad to one length, and truncate what is longer", safe=False)
+
+
+def padding_to_one(call: LibraryCall, program: Program) -> ChangeCall | None:
+    """The arguments with which a call pads all rows to one length; None where the source does not tell that length."""
+    padding, signature = padding_of(call), SIGNATURES[call.name]
+    if padding is None or signature.padding < 0 or not is_spelled_out(call.node):
+        return None
+    changes = [] if padding.style is Style.FIXED else [Give("padding", '"max_length"', signature.padding)]
+    if not padding.length_given:
+        lengths = {constant(other.kwargs.get("max_length")) for other in program.calls(*SIGNATURES)} - {None}
+        if len(lengths) != 1:
+            return None
+        changes.append(Give("max_length", str(*lengths), signature.max_length))
+    if call.name in TOKENIZERS and not padding.truncates:
+        changes.append(Give("truncation", "True", signature.truncation))
+    return ChangeCall(Span.of(call.node), tuple(changes))
 
 
 def repeated(call: LibraryCall) -> bool:

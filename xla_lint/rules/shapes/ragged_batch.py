@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.fixes.changes import ChangeCall, Fix, Give, Span
 from xla_lint.program.domain.events import LibraryCall, LoaderBuilt
 from xla_lint.program.domain.values import NONE
-from xla_lint.program.queries import fills_up
-from xla_lint.rules.arguments import constant, given
+from xla_lint.program.queries import dotted_name, fills_up
+from xla_lint.rules.arguments import constant, given, is_spelled_out
 from xla_lint.rules.base import EVERYWHERE, Confidence, Counter, Rule, Severity
 from xla_lint.rules.wording import line
 
@@ -24,6 +27,8 @@ EVENED = ", on one replica: for several, Accelerate fills the last batch up"
 COMPILED_ANEW = "all that the step runs is compiled once more for it, on every start without a cache on disk"
 FILLERS = frozenset({"pad", "zeros", "ones", "full", "new_zeros", "new_ones", "new_full", "repeat", "expand"})
 """What makes rows, or adds them."""
+DROP_LAST = Fix("pass drop_last=True: the rows of the last batch are left out", safe=False)
+DROP_LAST_POSITION = 8
 WHY_NOT = {False: "drop_last is not set", True: "drop_last is False"}
 
 
@@ -66,6 +71,7 @@ class RaggedBatch(Rule):
     subscribes = (LoaderBuilt,)
     modes = EVERYWHERE
     costs = (Counter.COMPILES,)
+    fixes = (DROP_LAST,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report loaders of step loops whose batches may differ in size."""
@@ -77,7 +83,8 @@ class RaggedBatch(Rule):
             return
         rows, batch = loader.rows, constant(loader.batch_size)
         known = rows is not None and batch is not None
-        yield self.finding(
+        drop = step is None or step.trains or drawn_anew(loader)
+        finding = self.finding(
             event.node,
             Confidence.of(known),
             feeds=f"the step loop of line {line(step.node, event.node)}" if step else "the device",
@@ -85,13 +92,24 @@ class RaggedBatch(Rule):
             why=(f"{rows} rows in batches of {batch}" if known else WHY_NOT[given(loader.drop_last)])
             + (EVENED if loader.evened else ""),
             cost="the step is compiled once more for it" if self.program.aim.is_lazy else COMPILED_ANEW,
-            instead=DROP if step is None or step.trains or drawn_anew(loader) else PAD,
+            instead=DROP if drop else PAD,
         )
+        yield finding.repaired_by(DROP_LAST, _dropping(event.node)) if drop else finding
 
     def _fills_up(self, step: Loop) -> bool:
         """Whether the step gives a batch the rows that it lacks."""
         calls = (event for event in self.program.inside(step) if isinstance(event, LibraryCall))
         return any(call.name.rpartition(".")[2] in FILLERS and fills_up(call.node) for call in calls)
+
+
+def _dropping(node: nodes.NodeNG) -> ChangeCall | None:
+    """`drop_last=True` for a call of `DataLoader`; None for what builds one in another way, or groups by a sampler."""
+    if not is_spelled_out(node) or dotted_name(node.func) != "torch.utils.data.DataLoader":
+        return None
+    named = {keyword.arg: keyword.value for keyword in node.keywords}
+    if "batch_sampler" in named or ("drop_last" in named and not isinstance(named["drop_last"], nodes.Const)):
+        return None
+    return ChangeCall(Span.of(node), (Give("drop_last", "True", DROP_LAST_POSITION),))
 
 
 def drawn_anew(loader: Loader) -> bool:
