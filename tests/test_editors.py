@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from editor import COMMAND
+from editor import COMMAND, PATIENCE
 
 from tests.test_overlay import METERS, TRAIN
 
@@ -104,3 +107,44 @@ class TestPylint:
             )
             document: Any = json.loads(done.stdout)
             assert "xla-value-read" in json.dumps(document)
+
+    def test_in_python_lsp_server_sees_unsaved_text(self, folder: Path) -> None:
+        settings = json.loads(blocks("Through pylint", "json")[1])
+        uri = (folder / "meters.py").as_uri()
+        item = {"uri": uri, "languageId": "python", "version": 1, "text": UNSAVED}
+        messages: list[dict[str, Any]] = [
+            {"id": 1, "method": "initialize", "params": {"rootUri": folder.as_uri(), "capabilities": {}}},
+            {"method": "initialized", "params": {}},
+            {"method": "workspace/didChangeConfiguration", "params": {"settings": settings}},
+            {"method": "textDocument/didOpen", "params": {"textDocument": item}},
+        ]
+        found = next(said_by_pylsp(folder, messages))
+        assert [each["code"] for each in found if each["source"] == "pylint"] == ["W9701"]
+
+
+def said_by_pylsp(folder: Path, messages: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """What python-lsp-server publishes after some messages; its notebooks are too new for our client."""
+    path = f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"
+    command = [sys.executable, "-m", "pylsp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, env={**os.environ, "PATH": path}
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        giving_up = threading.Timer(PATIENCE, server.kill)
+        giving_up.start()
+        try:
+            for message in messages:
+                body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+                server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+                server.stdin.flush()
+            while line := server.stdout.readline():
+                length = int(line.partition(b":")[2])
+                while server.stdout.readline().strip():
+                    pass
+                answer = json.loads(server.stdout.read(length))
+                if answer.get("method") == "textDocument/publishDiagnostics":
+                    yield answer["params"]["diagnostics"]
+        finally:
+            giving_up.cancel()
+            server.kill()

@@ -130,6 +130,92 @@ class TestWhatIsSaid:
         run(test())
 
 
+OLD = """\
+import torch_xla.core.xla_model as xm
+
+device = xm.xla_device()
+for step in range(10):
+    xm.mark_step()
+"""
+"""Two deprecated names."""
+
+
+class TestWhatIsOffered:
+    @staticmethod
+    async def offered(window: Editor, path: Path, line: int, *only: str) -> list[types.CodeAction]:
+        place = types.Range(types.Position(line, 12), types.Position(line, 12))
+        context = types.CodeActionContext(diagnostics=[], only=list(only) or None)
+        document = types.TextDocumentIdentifier(path.as_uri())
+        answer = await window.client.text_document_code_action_async(types.CodeActionParams(document, place, context))
+        return [action for action in answer or [] if isinstance(action, types.CodeAction)]
+
+    @staticmethod
+    def applied(text: str, action: types.CodeAction) -> str:
+        """What an editor makes of an action; edits do not meet, and a position is a line and units of UTF-16."""
+        assert action.edit is not None
+        assert action.edit.changes is not None
+        ((edits),) = action.edit.changes.values()
+        lines = text.splitlines(keepends=True)
+        starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
+
+        def offset(position: types.Position) -> int:
+            line = lines[position.line] if position.line < len(lines) else ""
+            units = line.encode("utf-16-le")[: 2 * position.character]
+            return starts[position.line] + len(units.decode("utf-16-le"))
+
+        for edit in sorted(edits, key=lambda edit: offset(edit.range.start), reverse=True):
+            text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+        return text
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=repr)
+    def test_for_one_finding(self, folder: Path, end: str) -> None:
+        path = folder / "old.py"
+        text = OLD.replace("xm.mark", f"'{EMOJI}'; xm.mark").replace("\n", end)
+
+        async def test() -> None:
+            async with editor(folder) as window:
+                window.open(path, text)
+                found = await window.diagnostics(path)
+                (action,) = await self.offered(window, path, 4)
+                assert action.kind == types.CodeActionKind.QuickFix
+                assert list(action.diagnostics or []) == [each for each in found if each.range.start.line == 4]
+                fixed = self.applied(text, action)
+                assert f"    '{EMOJI}'; torch_xla.sync(){end}" in fixed
+                assert f"device = xm.xla_device(){end}" in fixed
+                window.edit(path, fixed)
+                assert [d.range.start.line for d in await window.diagnostics(path)] == [
+                    line for line, code in enumerate(fixed.splitlines()) if "xla_device" in code
+                ]
+                assert await self.offered(window, path, 0) == []
+
+        run(test())
+
+    def test_for_all_findings_at_once(self, folder: Path) -> None:
+        path = folder / "old.py"
+
+        async def test() -> None:
+            async with editor(folder) as window:
+                window.open(path, OLD)
+                assert len(await window.diagnostics(path)) == 2
+                (action,) = await self.offered(window, path, 0, "source.fixAll")
+                assert action.kind == "source.fixAll.xla-lint"
+                window.edit(path, self.applied(OLD, action))
+                assert await window.diagnostics(path) == []
+                assert await self.offered(window, path, 0, "source.fixAll") == []
+
+        run(test())
+
+    def test_not_where_nothing_can_be_done(self, folder: Path, meters: Path) -> None:
+        async def test() -> None:
+            async with editor(folder) as window:
+                window.open(meters)
+                await window.diagnostics(meters)
+                assert await self.offered(window, meters, 0) == []
+                assert await self.offered(window, meters, 1, "refactor") == []
+
+        run(test())
+
+
 class TestWhatIsTyped:
     def test_counts_at_once(self, folder: Path, meters: Path) -> None:
         async def test() -> None:

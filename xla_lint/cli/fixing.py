@@ -19,7 +19,7 @@ from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, absolute, decode, decoded, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from xla_lint.cli.config import Choice
     from xla_lint.cli.results import Located
@@ -73,22 +73,26 @@ def _opened(path: str) -> Repaired:
 def _repair(file: Repaired, choice: Choice, *, unsafe: bool) -> bool:
     """Make what can be made at once; whether anything was."""
     try:
-        offered = list(_offered(file, choice))
-        wanted = [(finding, repair) for finding, repair in offered if repair.fix.safe or unsafe]
-        file.unsafe = len(offered) - len(wanted)
+        offers = list(offered(file.path, file.new, choice))
+        wanted = [(finding, repair) for finding, repair in offers if repair.fix.safe or unsafe]
+        file.unsafe = len(offers) - len(wanted)
         return bool(wanted) and _change(file, wanted)
     except SourceError as error:
         file.problem = Problem(file.path, str(error), error.line)
     return False
 
 
-def _offered(file: Repaired, choice: Choice) -> Iterator[Offer]:
-    """The findings that are chosen and can be repaired."""
-    project, text = Project.around(file.path), decode(file.new)
-    module = project.parsed(file.path, file.new)
+def offered(path: str, source: bytes, choice: Choice) -> Iterator[Offer]:
+    """The findings in the bytes of a file that are chosen and can be repaired.
+
+    Raises:
+        SourceError: the bytes are no Python source.
+    """
+    project, text = Project.around(path), decode(source)
+    module = project.parsed(path, source)
     checked = failures.check(module, project, choice.settings)
     for finding, wanted in permitted_in(checked.findings, module, text):
-        place = located(finding, file.path, text.split("\n"), asked_for=wanted)
+        place = located(finding, path, text.split("\n"), asked_for=wanted)
         if finding.repair is not None and choice.reports(place):
             yield place, finding.repair
 

@@ -20,7 +20,17 @@ from xla_lint.cli.usage import UsageError
 from xla_lint.program.project import overlay
 from xla_lint.program.project.project import Project
 from xla_lint.server.memory import Memory
-from xla_lint.server.messages import AllChanged, Begun, Changed, Checked, Held, Released, Told
+from xla_lint.server.messages import (
+    AllChanged,
+    Begun,
+    Changed,
+    Checked,
+    FixesFound,
+    FixesWanted,
+    Held,
+    Released,
+    Told,
+)
 from xla_lint.server.rule_pages import rule_page
 
 if TYPE_CHECKING:
@@ -83,6 +93,8 @@ class Analysis:
         elif isinstance(message, AllChanged):
             Project.forget()
             self._configure()
+        elif isinstance(message, FixesWanted):
+            self._send(self._fixes(message))
 
     def check_all(self) -> None:
         """Check the open files, the one that was touched last first, until there is news."""
@@ -117,6 +129,15 @@ class Analysis:
         for problem in outcome.problems:
             self._tell(str(problem))
         return findings
+
+    def _fixes(self, wanted: FixesWanted) -> FixesFound:
+        held = self._open.get(wanted.path)
+        if held is None or held.version != wanted.version or self._configuration is None:
+            return FixesFound(wanted.request)
+        from xla_lint.server.quick_fixes import fixes_of  # noqa: PLC0415 - only fixing needs concrete trees
+
+        choice = self._configuration.choice(str(held.path))
+        return fixes_of(wanted, held, encoded(held.text), choice)
 
     def _configure(self) -> None:
         """Read the configuration anew."""

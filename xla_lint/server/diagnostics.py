@@ -32,10 +32,12 @@ def lines_of(text: str) -> list[str]:
 
 def diagnostics(checked: Checked, lines: Sequence[str], codec: PositionCodec) -> list[types.Diagnostic]:
     """What was found in a text with these lines."""
-    return [_diagnostic(finding, checked.pages[finding.symbol].uri, lines, codec) for finding in checked.findings]
+    return [diagnostic(finding, checked, lines, codec) for finding in checked.findings]
 
 
-def _diagnostic(finding: Located, uri: str | None, lines: Sequence[str], codec: PositionCodec) -> types.Diagnostic:
+def diagnostic(finding: Located, checked: Checked, lines: Sequence[str], codec: PositionCodec) -> types.Diagnostic:
+    """One finding of a check, in a text with these lines."""
+    uri = checked.pages[finding.symbol].uri
     return types.Diagnostic(
         range=range_of(finding.place, lines, codec),
         message=finding.message,
@@ -57,6 +59,14 @@ def _related(
         place = types.Range(types.Position(reason.place.line - 1, 0), types.Position(reason.place.line, 0))
     uri = from_fs_path(reason.path or path) or ""
     return types.DiagnosticRelatedInformation(types.Location(uri, place), reason.message)
+
+
+def overlap(one: types.Range, other: types.Range) -> bool:
+    """Whether two ranges meet; one that is empty, such as where a cursor stands, meets what it is in or beside."""
+    (start, end), (first, last) = (
+        [(each.line, each.character) for each in (place.start, place.end)] for place in (one, other)
+    )
+    return start <= last and first <= end
 
 
 def range_of(place: Extent, lines: Sequence[str], codec: PositionCodec) -> types.Range:

@@ -8,6 +8,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from xla_lint import __version__
+from xla_lint.server.actions import FIX_ALL
 from xla_lint.server.session import Session
 
 FILES = types.FileOperationRegistrationOptions(
@@ -57,6 +58,10 @@ def _add_documents(server: LanguageServer, session: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         session.saved(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]))
+    async def asked_for_fixes(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return await session.actions(params)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def pointed_at(params: types.HoverParams) -> types.Hover | None:

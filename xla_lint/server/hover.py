@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from xla_lint.server.diagnostics import range_of
+from xla_lint.server.diagnostics import overlap, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +27,12 @@ CONFIDENCE = {
 def hover(position: types.Position, checked: Checked, lines: Sequence[str], codec: PositionCodec) -> types.Hover | None:
     """What is to be shown at a position of a text with these lines, None where nothing was found there."""
     places = [(finding, range_of(finding.place, lines, codec)) for finding in checked.findings]
-    here = [(finding, place) for finding, place in places if _holds(place, position)]
+    here = [(finding, place) for finding, place in places if overlap(place, types.Range(position, position))]
     if not here:
         return None
     told = "\n\n---\n\n".join(_told(finding, checked) for finding, _ in here)
     smallest = max((place for _, place in here), key=lambda place: (place.start.line, place.start.character))
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, told), smallest)
-
-
-def _holds(place: types.Range, position: types.Position) -> bool:
-    start, end, at = ((each.line, each.character) for each in (place.start, place.end, position))
-    return start <= at <= end
 
 
 def _told(finding: Located, checked: Checked) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xla_lint.cli.results import Located
+    from xla_lint.cli.results import Extent, Fix, Located
     from xla_lint.server.rule_pages import RulePage
 
 
@@ -42,7 +42,20 @@ class AllChanged:
     """Any files may have changed on disk."""
 
 
-ToWorker = Held | Released | Changed | AllChanged
+@dataclass(frozen=True, slots=True)
+class FixesWanted:
+    """The editor asks what can be done about findings of an open file."""
+
+    request: int
+    path: Path
+    version: int
+    places: frozenset[tuple[str, Extent]] = frozenset()
+    """The findings: their symbols and places."""
+    everything: bool = False
+    """Whether all safe fixes are asked for instead, at once."""
+
+
+ToWorker = Held | Released | Changed | AllChanged | FixesWanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +87,13 @@ class Told:
     """Whether the user has to do something about it."""
 
 
-FromWorker = Begun | Checked | Told
+@dataclass(frozen=True, slots=True)
+class FixesFound:
+    """What can be done."""
+
+    request: int
+    singly: list[tuple[Located, Fix]] = field(default_factory=list)
+    together: Fix | None = None
+
+
+FromWorker = Begun | Checked | Told | FixesFound

@@ -54,10 +54,12 @@ class Worker:
         """Whether it is not started again."""
         return self._crashes >= MOST_CRASHES
 
-    def send(self, message: ToWorker) -> None:
-        """Give the process a message, if there is one; a new one is told what is open."""
-        if self._process is not None and self._process.stdin is not None and self._process.returncode is None:
-            self._process.stdin.write(pickle.dumps(message))
+    def send(self, message: ToWorker) -> bool:
+        """Give the process a message; whether there is one. A new one is told what is open."""
+        if self._process is None or self._process.stdin is None or self._process.returncode is not None:
+            return False
+        self._process.stdin.write(pickle.dumps(message))
+        return True
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None

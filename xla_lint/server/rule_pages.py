@@ -29,16 +29,19 @@ class RulePage:
     """Where its page lies; None where no file can be written."""
     excerpt: str
     """Why it matters, what it costs and what to write instead, as Markdown."""
+    has_fixes: bool
+    """Whether something can be done about some of its findings."""
 
 
 @functools.cache
 def rule_page(symbol: str) -> RulePage:
     """The page of a rule, which is written to the user's cache."""
-    text = next(page(rule) for rule in all_rules() if rule.symbol == symbol)
+    rule = next(rule for rule in all_rules() if rule.symbol == symbol)
+    text = page(rule)
     sections = dict(SECTION.findall(text))
     excerpt = "\n\n".join(f"**{name}**\n\n{sections[name].strip()}" for name in SHOWN if name in sections)
     folder = platformdirs.user_cache_path("xla-lint", appauthor=False) / "pages" / __version__
-    return RulePage(written(folder / f"{symbol}.md", text), excerpt)
+    return RulePage(written(folder / f"{symbol}.md", text), excerpt, bool(rule.fixes))
 
 
 def written(path: Path, text: str) -> str | None:

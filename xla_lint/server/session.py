@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +12,16 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from xla_lint.server.diagnostics import SOURCE, diagnostics, lines_of
+from xla_lint.server.actions import actions, asks_for_all, asks_for_quick_fixes
+from xla_lint.server.diagnostics import SOURCE, diagnostics, lines_of, overlap, range_of
 from xla_lint.server.hover import hover
-from xla_lint.server.messages import AllChanged, Begun, Changed, Checked, Held, Released
+from xla_lint.server.messages import AllChanged, Begun, Changed, Checked, FixesFound, FixesWanted, Held, Released
 from xla_lint.server.process import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from xla_lint.cli.results import Extent
     from xla_lint.server.messages import FromWorker
 
 PYTHON = ".py"
@@ -41,6 +44,9 @@ class Session:
         """The files in whose check the worker crashed, and the version that they had."""
         self._is_watching = False
         self._worker = Worker(self._tell_all, self._answered, self._crashed)
+        self._requests = itertools.count()
+        self._asked: dict[int, asyncio.Future[FixesFound]] = {}
+        """The requests to the worker that are not answered yet."""
         self._running: asyncio.Task[None] | None = None
         self.has_ended = False
         """Whether the editor has said that it is done."""
@@ -99,12 +105,49 @@ class Session:
 
     def hover(self, uri: str, position: types.Position) -> types.Hover | None:
         """What is to be shown at a position of a file."""
-        path = path_of(uri)
-        checked = self._found.get(path) if path is not None else None
         document = self._server.workspace.get_text_document(uri)
-        if checked is None or checked.version != (document.version or 0):
+        checked = self._current(uri)
+        if checked is None:
             return None
         return hover(position, checked, lines_of(document.source), document.position_codec)
+
+    async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """What can be done about the findings in a range of a file, or about all."""
+        uri, only = params.text_document.uri, params.context.only
+        document = self._server.workspace.get_text_document(uri)
+        checked = self._current(uri)
+        if checked is None:
+            return []
+        lines = lines_of(document.source)
+        places = frozenset(
+            (finding.symbol, finding.place)
+            for finding in checked.findings
+            if checked.pages[finding.symbol].has_fixes
+            and overlap(range_of(finding.place, lines, document.position_codec), params.range)
+        )
+        everything = asks_for_all(only)
+        if not everything and not (places and asks_for_quick_fixes(only)):
+            return []
+        found = await self._ask(checked.path, checked.version, places, everything=everything)
+        return actions(found, checked, document, lines)
+
+    async def _ask(
+        self, path: Path, version: int, places: frozenset[tuple[str, Extent]], *, everything: bool
+    ) -> FixesFound:
+        request = next(self._requests)
+        answer = self._asked[request] = asyncio.get_running_loop().create_future()
+        try:
+            is_sent = self._worker.send(FixesWanted(request, path, version, places, everything))
+            return await answer if is_sent else FixesFound(request)
+        finally:
+            del self._asked[request]
+
+    def _current(self, uri: str) -> Checked | None:
+        """What was found in a file, None where its text is another one by now."""
+        path = path_of(uri)
+        checked = self._found.get(path) if path is not None else None
+        version = self._server.workspace.get_text_document(uri).version or 0
+        return checked if checked is not None and checked.version == version else None
 
     # What the worker tells.
 
@@ -123,6 +166,8 @@ class Session:
         elif isinstance(answer, Checked):
             self._begun = None
             self._publish(answer)
+        elif isinstance(answer, FixesFound):
+            self._settle(answer)
         else:
             kind = types.MessageType.Error if answer.is_error else types.MessageType.Info
             self._say(answer.text, kind, shown=answer.is_error)
@@ -142,6 +187,8 @@ class Session:
         )
 
     def _crashed(self) -> None:
+        for request in self._asked:
+            self._settle(FixesFound(request))
         path, self._begun = self._begun, None
         if path is not None and path in self._uris:
             self._crashing[path] = self._server.workspace.get_text_document(self._uris[path]).version or 0
@@ -151,6 +198,11 @@ class Session:
             )
         if self._worker.has_given_up:
             self._say("the analysis crashes again and again, and has stopped", types.MessageType.Error, shown=True)
+
+    def _settle(self, found: FixesFound) -> None:
+        answer = self._asked.get(found.request)
+        if answer is not None and not answer.done():
+            answer.set_result(found)
 
     def _say(self, text: str, kind: types.MessageType, *, shown: bool = False) -> None:
         self._server.window_log_message(types.LogMessageParams(kind, f"{SOURCE}: {text}"))
