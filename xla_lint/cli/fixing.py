@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xla_lint.cli.config import Choice
     from xla_lint.cli.results import Located
     from xla_lint.fixes.changes import Fix, Repair
+    from xla_lint.fixes.edits import Plan
 
 MOST_ROUNDS = 10
 """How often a file is checked and changed. What meets another fix waits for the next round."""
@@ -99,17 +100,27 @@ def offered(path: str, source: bytes, choice: Choice) -> Iterator[Offer]:
 
 def _change(file: Repaired, wanted: Sequence[Offer]) -> bool:
     text, encoding = decoded(file.new)
+    done = planned([repair for _, repair in wanted], text)
+    if done.text == text:
+        return False
+    file.made += ((finding, repair.fix) for finding, repair in wanted if repair in done.made)
+    file.new = done.text.encode(encoding)
+    return True
+
+
+def planned(repairs: Iterable[Repair], text: str) -> Plan:
+    """What becomes of a text by repairs, which is Python again.
+
+    Raises:
+        SourceError: it is not.
+    """
     try:
-        planned = plan([repair for _, repair in wanted], text)
-        if planned.text == text:
-            return False
-        _parse(planned.text)
+        done = plan(repairs, text)
+        _parse(done.text)
     except (ParserSyntaxError, SyntaxError) as error:
         why = str(error.message if isinstance(error, ParserSyntaxError) else error.msg)
         raise SourceError(f"left alone: what the fixes make of it cannot be parsed: {why}") from error
-    file.made += ((finding, repair.fix) for finding, repair in wanted if repair in planned.made)
-    file.new = planned.text.encode(encoding)
-    return True
+    return done
 
 
 def _parse(text: str) -> None:

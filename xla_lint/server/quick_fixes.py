@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from libcst import ParserSyntaxError
-
-from xla_lint.cli.fixing import offered
+from xla_lint.cli.fixing import offered, planned
 from xla_lint.cli.results import Edit, Extent, Fix
-from xla_lint.fixes.edits import edits
 from xla_lint.program.project.source import SourceError
 from xla_lint.server.messages import FixesFound
 
@@ -34,13 +31,13 @@ def fixes_of(wanted: FixesWanted, held: Held, source: bytes, choice: Choice) -> 
             for finding, repair in offers
             if (finding.symbol, finding.place) in wanted.places
         ]
-    except (SourceError, ParserSyntaxError):
+    except SourceError:
         return FixesFound(wanted.request)
     return FixesFound(wanted.request, [(finding, fix) for finding, fix in found if fix is not None])
 
 
 def _fix(title: str, repairs: Iterable[Repair], text: str, *, safe: bool) -> Fix | None:
     """What makes repairs, None where the text does not allow it."""
-    found = edits(repairs, text)
+    found = planned(repairs, text).edits
     places = (Edit(Extent(each.line, each.column, each.end_line, each.end_column), each.text) for each in found)
     return Fix(title, safe, tuple(places)) if found else None
