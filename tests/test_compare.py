@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from tests.recordings import state
 from xla_lint.cli.main import main
 from xla_lint.runtime.agreement import OFTEN, Agreement, compare
-from xla_lint.runtime.collect import Line, Pace, Process, Recompile
-from xla_lint.runtime.counts import Counts
-from xla_lint.runtime.exchange import State
+from xla_lint.runtime.collect import Compile, Line, Pace, Process, Recording
+from xla_lint.runtime.differences import LENGTH, Difference
 from xla_lint.runtime.findings import Linted
-from xla_lint.runtime.places import Frame
-from xla_lint.runtime.recompiles import Change
+from xla_lint.runtime.places import NOWHERE, Frame, Place
+from xla_lint.runtime.sites import Comparison
 from xla_lint.runtime.summary import Summary, summarise
 
 ROOT = Path(__file__).parent.parent
@@ -50,7 +50,7 @@ def script(tmp_path: Path) -> str:
 
 
 def forcing(number: int, steps: int) -> Line:
-    line = Line(None, executions=number, causes=Counter({READ: number}))
+    line = Line(NOWHERE, executions=number, causes=Counter({READ: number}))
     line.forced = Pace(number, steps)
     return line
 
@@ -59,18 +59,19 @@ def recorded(
     script: str, lines: dict[int, Line], ran: list[int] = ALL_BUT_NEVER, *, recompiles: int = 0, steps: int = STEPS
 ) -> Summary:
     """What `xla-lint compare` would have recorded of SOURCE."""
-    state = State(1, ["train.py"], 1.0, True, Counts(), None, STEPS, 3, 0, "", 0, "2", ran={script: ran})
-    process = Process(state)
+    process = Process(state(ran={script: ran}))
     for number, line in lines.items():
-        line.place = Frame(script, number, "<module>")
+        line.place = Place(Frame(script, number, "<module>"))
         process.lines[line.place] = line
-    change = Change("slice gives f32[2], and gave f32[1]", script, SLICE, ("xla-changing-shape",))
+    built = (Frame(script, SLICE, "<module>"),)
+    change = Difference(LENGTH, "slice", "slice gives f32[2], and gave f32[1]", "f32[1]", "f32[2]", built)
     barrier = Frame(script, BARRIER, "<module>")
-    process.recompiles = [Recompile(barrier, "barrier", change)] * recompiles
+    against = Comparison(1, 9, (change,), structure=False, same=False)
+    process.compiles = [Compile(2 + n, (barrier,), SYNC, str(n), against=against) for n in range(recompiles)]
     if recompiles:
-        line = process.line(barrier)
+        line = process.line(Place(barrier))
         line.compiles, line.executions, line.recompiles = recompiles + 1, steps, recompiles
-    return summarise([process], Linted(), command=f"python '{script}'", ended="ended well", warmup=3)
+    return summarise(Recording([process]), Linted(), command=f"python '{script}'", ended="ended well", warmup=3)
 
 
 def agreement(script: str, lines: dict[int, Line], **how: Any) -> Agreement:
@@ -78,7 +79,7 @@ def agreement(script: str, lines: dict[int, Line], **how: Any) -> Agreement:
 
 
 def test_both_say_the_same(script: str) -> None:
-    both = agreement(script, {ITEM: forcing(STEPS, STEPS), BARRIER: Line(None, executions=STEPS)}, recompiles=8)
+    both = agreement(script, {ITEM: forcing(STEPS, STEPS), BARRIER: Line(NOWHERE, executions=STEPS)}, recompiles=8)
     assert [(each.line, each.what, each.flagged) for each in both.forced] == [
         (ITEM, "executions", "xla-value-read"),
         (BARRIER, "recompiles", "xla-changing-shape"),
@@ -91,7 +92,7 @@ def test_both_say_the_same(script: str) -> None:
 
 
 def test_a_flagged_line_that_did_nothing_is_not_confirmed(script: str) -> None:
-    both = agreement(script, {BARRIER: Line(None, executions=STEPS)})
+    both = agreement(script, {BARRIER: Line(NOWHERE, executions=STEPS)})
     assert (both.forced, both.confirmed) == ([], 0)
     assert [each.words for each in both.disagreements] == [
         "is flagged as xla-value-read, and the runtime recorded nothing",
@@ -125,11 +126,11 @@ def test_a_cost_shows_where_the_flagged_object_is_used(tmp_path: Path) -> None:
         "    torch_xla.sync()\n"
     )
     step = forcing(STEPS, STEPS)
-    step.place = Frame(str(train), 6, "<module>")
+    step.place = Place(Frame(str(train), 6, "<module>"))
     ran = {str(build): [1, 2, 3], str(train): list(range(1, 9))}
-    process = Process(State(1, ["train.py"], 1.0, True, Counts(), None, STEPS, 3, 0, "", 0, "2", ran=ran))
+    process = Process(state(ran=ran))
     process.lines[step.place] = step
-    summary = summarise([process], Linted(), command=f"python '{train}'", ended="ended well", warmup=3)
+    summary = summarise(Recording([process]), Linted(), command=f"python '{train}'", ended="ended well", warmup=3)
     both = compare(summary, Linted())
     assert [(each.line, each.flagged) for each in both.forced] == [(6, "xla-syncing-optimizer")]
     assert [(each.file, each.line, each.confirmed) for each in both.flagged] == [(str(build), 3, True)]
@@ -145,9 +146,9 @@ def test_recompiles_now_and_then_are_no_steady_state(script: str) -> None:
 
 
 def test_a_step_with_two_barriers_is_one_step() -> None:
-    barrier, second = (Frame("train.py", line, "train") for line in (9, 12))
+    barrier, second = (Place(Frame("train.py", line, "train")) for line in (9, 12))
     pace = Pace()
-    passed: Counter[Frame | None] = Counter()
+    passed: Counter[Place] = Counter()
     for _ in range(4):
         pace.note(passed)
         passed.update([barrier, second])
@@ -177,6 +178,13 @@ def test_the_table(report: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         "flagged_and_confirmed": 2,
     }
     assert "| train.py | 2 | 2 (100%) | 2 | 2 (100%) | ended well |" in (tmp_path / "table").read_text().splitlines()
+
+
+def test_a_program_that_failed_is_no_agreement(script: str, report: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = recorded(script, {ITEM: forcing(STEPS, STEPS)}, recompiles=8).as_json()
+    report.write_text(json.dumps({**summary, "ended": "was ended by SIGSEGV"}))
+    assert main(["compare", str(report)]) == 1
+    assert "train.py: the program was ended by SIGSEGV" in capsys.readouterr().err
 
 
 def test_a_disagreement_is_told(script: str, report: Path, capsys: pytest.CaptureFixture[str]) -> None:

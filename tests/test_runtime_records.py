@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import resource
+import runpy
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from xla_lint.runtime.graphs import Dumps, parse
+from tests.test_runtime_differences import hlo
+from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
-from xla_lint.runtime.places import Frame, own
-from xla_lint.runtime.recompiles import compare
-from xla_lint.runtime.records import COMPILE, EXECUTION, Record, RecordParser
+from xla_lint.runtime.places import Frame, Place, own, place_of
+from xla_lint.runtime.records import COMPILE, EXECUTION, REFUSED, Record, RecordParser
 from xla_lint.runtime.sources import line_of
 from xla_lint.runtime.strays import Strays
 
@@ -104,86 +105,33 @@ def test_the_users_line() -> None:
     mine = Frame("/home/me/train.py", 9, "step")
     assert own([torch, library, mine]) == mine
     assert own([torch, library]) == library
+    assert place_of([torch, library, mine]) == Place(mine, library)
+    assert place_of([torch, mine]) == Place(mine)
     assert own([torch]) == torch
     assert own([]) is None
 
 
-TRAIN = "/home/me/train.py"
+def test_the_line_of_an_installed_program() -> None:
+    site = "/home/me/.venv/lib/python3.12/site-packages"
+    torch, helper = (
+        Frame(f"{site}/torch_xla/torch_xla.py", 87, "sync"),
+        Frame(f"{site}/accelerate/accelerator.py", 3, "b"),
+    )
+    mine, main = Frame(f"{site}/program/train.py", 9, "step"), Frame(f"{site}/program/__main__.py", 2, "<module>")
+    start = Frame(runpy.__file__, 88, "_run_code")
+    assert place_of([torch, helper, mine, main, start]) == Place(mine, helper)
 
 
-def hlo(rows: int, constant: int = 2, *, extra: str = "") -> str:
-    return f"""HloModule SyncTensorsGraph.9, entry_computation_layout={{(f32[{rows},4]{{1,0}})->(f32[{rows},4]{{1,0}})}}
-
-%Add.1 (x.2: f32[], y.3: f32[]) -> f32[] {{
-  ROOT %add.4 = f32[] add(%x.2, %y.3)
-}}
-
-ENTRY %SyncTensorsGraph.9 (p0.1: f32[{rows},4]) -> (f32[{rows},4], /*index=1*/f32[{rows},4]) {{
-  %constant.2 = f32[] constant({constant}), metadata={{op_type="aten__pow" source_file="{TRAIN}" source_line=7}}
-  %broadcast.3 = f32[{rows},4]{{1,0}} broadcast(%constant.2), dimensions={{}}
-  %p0.1 = f32[{rows},4]{{1,0}} parameter(0), metadata={{op_type="xla__device_data" op_name="xla__device_data"}}
-{extra}  %power.4 = f32[{rows},4]{{1,0}} power(%p0.1, %broadcast.3), metadata={{op_type="aten__pow"}}
-  ROOT %tuple.5 = (f32[{rows},4]{{1,0}}, /*index=1*/f32[{rows},4]{{1,0}}) tuple(%power.4, /*index=1*/%power.4)
-}}
-"""
+def test_the_line_of_a_cell() -> None:
+    cell = Frame("<ipython-input-3-0123456789ab>", 2, "<module>")
+    shell = Frame("/home/me/.venv/lib/python3.12/site-packages/IPython/core/interactiveshell.py", 3, "run_code")
+    assert own([Frame("<frozen importlib._bootstrap>", 1, "f"), cell, shell]) == cell
 
 
-def test_a_graph() -> None:
-    graph = parse(hlo(8))
-    assert graph.inputs == ("f32[8,4]",)
-    assert graph.outputs == 2
-    assert [operation.kind for operation in graph.operations] == [
-        "constant",
-        "broadcast",
-        "parameter",
-        "power",
-        "tuple",
-    ]
-    assert graph.operations[3].operands == (2, 1)
-    assert (graph.operations[0].file, graph.operations[0].line) == (TRAIN, 7)
-
-
-def test_an_input_of_another_shape() -> None:
-    change = compare(parse(hlo(32)), parse(hlo(17)), second=False)
-    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
-    assert change.rules[0] == "xla-ragged-batch"
-
-
-def test_a_constant() -> None:
-    change = compare(parse(hlo(8, 2)), parse(hlo(8, 3)), second=False)
-    assert change.words == "a constant of aten::pow is 3, and was 2"
-    assert (change.file, change.line) == (TRAIN, 7)
-    assert change.rules == ("xla-changing-constant",)
-
-
-def test_a_constant_behind_an_input_of_another_shape() -> None:
-    change = compare(parse(hlo(32, 2)), parse(hlo(17, 3)), second=False)
-    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
-    assert change.rules == ("xla-ragged-batch", "xla-changing-shape", "xla-changing-constant")
-
-
-def test_a_longer_graph() -> None:
-    extra = '  %tanh.9 = f32[8,4]{1,0} tanh(%p0.1), metadata={op_type="aten__tanh"}\n'
-    change = compare(parse(hlo(8)), parse(hlo(8, extra=extra)), second=False)
-    assert change.words == "the graph is 1 operation longer: aten::tanh stands where aten::pow stood"
-    assert change.rules[0] == "xla-host-random"
-
-
-def test_fewer_rows_that_are_summed_otherwise() -> None:
-    extra = '  %tanh.9 = f32[17,4]{1,0} tanh(%p0.1), metadata={op_type="aten__tanh"}\n'
-    change = compare(parse(hlo(32)), parse(hlo(17, extra=extra)), second=False)
-    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
-    assert change.rules[0] == "xla-ragged-batch"
-
-
-def test_the_same_pytorch_operations_built_otherwise() -> None:
-    extra = '  %copy.9 = f32[8,4]{1,0} copy(%p0.1), metadata={op_type="aten__pow"}\n'
-    change = compare(parse(hlo(8)), parse(hlo(8, extra=extra)), second=False)
-    assert change.rules == ("xla-changing-shape", "xla-changing-constant")
-
-
-def test_the_same_operations() -> None:
-    assert compare(parse(hlo(8)), parse(hlo(8)), second=False).rules == ()
+def test_a_file_is_named_by_its_whole_path() -> None:
+    assert Frame("./sub/../train.py", 1, "f").below("/home/me").file == "/home/me/train.py"
+    assert Frame("/elsewhere/train.py", 1, "f").below("/home/me").file == "/elsewhere/train.py"
+    assert Frame("<stdin>", 1, "f").below("/home/me").file == "<stdin>"
 
 
 def test_dumps_are_taken_in_order_and_deleted(tmp_path: Path) -> None:
@@ -195,7 +143,7 @@ def test_dumps_are_taken_in_order_and_deleted(tmp_path: Path) -> None:
     first, second = dumps.take(1, 2), dumps.take(-1, -1)
     assert first is not None
     assert second is not None
-    assert (first.inputs, second.inputs) == (("f32[8,4]",), ("f32[9,4]",))
+    assert [each.shape for each in first.inputs + second.inputs] == ["f32[8,4]", "f32[9,4]"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -228,3 +176,9 @@ def test_the_text_of_a_file_in_a_zip_file(tmp_path: Path) -> None:
         archive.writestr("pkg/train.py", "x = 1\n  y = 2\n")
     assert line_of(str(tmp_path / "app.pyz" / "pkg" / "train.py"), 2) == "y = 2"
     assert line_of(str(tmp_path / "app.pyz" / "pkg" / "other.py"), 1) == ""
+
+
+def test_what_torch_xla_refuses_is_no_execution() -> None:
+    (record,) = RecordParser().feed(block("Unexpected Execution", "most likely user code", STEP))
+    assert record.kind == REFUSED
+    assert "step (/home/me/train.py:9)" in record.text

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from tests.recordings import state
 from xla_lint.cli.main import main
 from xla_lint.runtime import report, table
-from xla_lint.runtime.collect import Line, Process, Recompile, Recording
+from xla_lint.runtime.collect import Compile, Line, Process, Recording
 from xla_lint.runtime.counts import Counts
-from xla_lint.runtime.exchange import BarriersAt, ReadsAt, State, read, write
+from xla_lint.runtime.differences import OPERATIONS, SHAPE, Difference
+from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, read, write
 from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.gate import Limits
-from xla_lint.runtime.places import Frame
-from xla_lint.runtime.recompiles import Change
+from xla_lint.runtime.places import NOWHERE, Frame, Place
+from xla_lint.runtime.program import command_of
+from xla_lint.runtime.sites import Comparison
+from xla_lint.runtime.sources import tensor_at
+from xla_lint.runtime.spans import GOVERNED, SAME_LINE, SAME_LOOP, UNTIED, Span, Stretch
+from xla_lint.runtime.steps import Turns
 from xla_lint.runtime.summary import Summary, summarise
 from xla_lint.runtime.timeline import ROOM, Timeline
 
@@ -47,35 +57,40 @@ def process(script: str) -> Process:
     timeline = Timeline()
     for step in range(9):
         timeline.add(step / 10, int(step < 1), 2, 1)
-    state = State(
-        pid=41,
-        arguments=["train.py"],
-        at=1.0,
-        ended=True,
+    left = state(
+        cwd=str(Path(script).parent),
         counts=Counts(4, 20, 9, 1.5, 0.5, {"aten::median": 2}),
         warm=Counts(2, 6, 3),
-        steps=9,
-        warm_steps=3,
-        unattributed_reads=0,
-        debug_file="",
-        debug_offset=0,
-        level="2",
-        reads=[ReadsAt(item, "value", pending=9, seconds=0.4)],
-        barriers=[BarriersAt(sync, 9, 1.0)],
+        last=Counts(0, 20, 9),
+        step_place=Place(sync),
+        reads=[ReadsAt(Place(item), "value", pending=9, seconds=0.4)],
+        barriers_at=[BarriersAt(Place(sync), 9, 1.0)],
+        compiled=[CompiledAt(1, 0, 0.1, 0.5, 0), CompiledAt(4, 5, 0.6, 1.0, 0)],
         timeline=timeline.entries,
+        cells={"<ipython-input-1-00>": Source("In[1]", "x = 1\n")},
     )
-    process = Process(state)
-    process.lines[item] = Line(item, 1, 9, causes=Counter({READ: 10}))
-    process.lines[sync] = Line(sync, 2, 9, causes=Counter({SYNC: 11}))
-    change = Change("input 0 is f32[17,4], and was f32[32,4]", script, 4, ("xla-ragged-batch",), rows=True)
-    process.recompiles.append(Recompile(sync, "barrier", change))
+    process = Process(left)
+    process.lines[Place(item)] = Line(Place(item), 1, 9, causes=Counter({READ: 10}))
+    process.lines[Place(sync)] = Line(Place(sync), 2, 9, causes=Counter({SYNC: 11}), barriers=9)
+    words = "input 0 is f32[17,4], and was f32[32,4]"
+    change = Difference(SHAPE, "input 0", words, "f32[32,4]", "f32[17,4]", (Frame(script, 4, "<module>"),))
+    against = Comparison(1, 40, (change,), structure=False, same=False)
+    process.compiles += [
+        Compile(1, (sync,), SYNC, "aa", 1, 1, 40),
+        Compile(4, (sync,), SYNC, "bb", 1, 1, 41, barriers=6, against=against),
+    ]
+    process.barriers = 9
     process.settle()
     return process
 
 
+def summarised(process: Process, ended: str = "ended well") -> Summary:
+    return summarise(Recording([process]), Linted(), command="python train.py", ended=ended, warmup=3)
+
+
 @pytest.fixture
 def summary(process: Process) -> Summary:
-    return summarise(Recording([process]), Linted(), command="python train.py", ended="ended well", warmup=3)
+    return summarised(process)
 
 
 def test_rows_add_up_to_the_totals(summary: Summary) -> None:
@@ -93,11 +108,29 @@ def test_the_linter_is_asked(summary: Summary) -> None:
 
 
 def test_limits(summary: Summary) -> None:
-    assert list(Limits(2, 3.0).broken(summary)) == []
-    assert list(Limits(1, 2.0, fallbacks=False).broken(summary)) == [
-        "process 41 compiled 2 graphs after 3 steps, 1 allowed",
-        "process 41 executed 2.33 graphs a step after 3 steps, 2 allowed",
+    assert list(Limits(2, 3.0, 1.0).broken(summary)) == []
+    assert list(Limits(1, 2.0, 0.5, fallbacks=False).broken(summary)) == [
+        "process 41 compiled 2 graphs after 3 steps, 1 allowed: train.py:6 (1)",
+        "process 41 executed 2.33 graphs a step after 3 steps, 2 allowed: train.py:6 (9), train.py:5 (9)",
+        "process 41 read 1 times a step after 3 steps, 0.5 allowed: train.py:5 (9)",
         "operations ran on the CPU: aten::median",
+    ]
+
+
+def test_a_run_that_never_became_warm(process: Process) -> None:
+    assert process.state is not None
+    process.state.steps, process.state.warm, process.state.last = 2, None, None
+    summary = summarised(process)
+    assert list(Limits(0).broken(summary)) == ["the program never became warm, with 2 steps; see --warmup"]
+    assert list(Limits(fallbacks=False).broken(summary)) == ["operations ran on the CPU: aten::median"]
+
+
+def test_without_a_step_everything_counts(process: Process) -> None:
+    assert process.state is not None
+    process.state.steps, process.state.step, process.state.warm, process.state.last = 0, "", None, None
+    assert list(Limits(3, 19.0).broken(summarised(process))) == [
+        "process 41 compiled 4 graphs, 3 allowed: train.py:6 (2)",
+        "process 41 executed 20 graphs and no step was seen, 19 allowed: train.py:6 (9), train.py:5 (9)",
     ]
 
 
@@ -149,7 +182,7 @@ def test_markdown(summary: Summary, script: str) -> None:
 def test_the_sentence_on_a_recompile(summary: Summary, script: str) -> None:
     assert list(table.reasons(summary)) == [
         (
-            f"recompiled once at {script}:6 because input 0 is f32[17,4], and was f32[32,4] (built at {script}:4); "
+            f"recompiled once at {script}:6 because input 0 is f32[17,4], and was f32[32,4] (at {script}:4); "
             "see xla-ragged-batch, seen only at run time"
         )
     ]
@@ -165,8 +198,78 @@ def test_a_state_survives_its_file(process: Process, tmp_path: Path) -> None:
 def test_a_killed_process_is_said_to_be_partial(process: Process) -> None:
     assert process.state is not None
     process.state.ended = False
-    summary = summarise(Recording([process]), Linted(), command="", ended="was ended by SIGKILL", warmup=3)
+    process.state.counts = Counts(1, 2, 0)
+    summary = summarised(process, "was ended by SIGKILL")
     assert "process 41 ended without warning" in summary.notes[0]
+    assert (summary.counts.compiles, summary.counts.executions, summary.counts.reads) == (4, 20, 9)
+
+
+def test_a_report_survives_its_file(summary: Summary) -> None:
+    assert Summary.from_json(json.loads(json.dumps(summary.as_json()))) == summary
+
+
+def test_the_list_of_compiles(summary: Summary, script: str) -> None:
+    first, second = summary.parts[0].compiles
+    assert (first.number, first.step, first.seconds, first.together, first.against) == (1, 0, 0.5, 1, 0)
+    assert (second.number, second.step, second.seconds, second.together, second.against) == (4, 5, 1.0, 3, 1)
+    (told,) = second.differences
+    assert (told.before, told.after, told.file, told.line) == ("f32[32,4]", "f32[17,4]", script, 4)
+
+
+def test_one_more_compile_alone_names_no_rule(process: Process) -> None:
+    against = process.compiles[1].against
+    assert against is not None
+    change = Difference(OPERATIONS, "has aten::tanh", "it has aten::tanh, which the closest one before lacks")
+    process.compiles[1].against = replace(against, differences=(change,), structure=True)
+    (reason,) = summarised(process).reasons
+    assert (reason.explained, reason.rule) == (True, "")
+
+
+def test_parts_of_one_step_are_no_recompile(process: Process) -> None:
+    against = process.compiles[1].against
+    assert against is not None
+    process.compiles[1].against = replace(against, structure=True)
+    process.compiles[1].beside = True
+    assert summarised(process).reasons == []
+
+
+def test_what_is_not_understood_is_said_to_be_compared(process: Process) -> None:
+    against = process.compiles[1].against
+    assert against is not None
+    process.compiles[1].against = replace(against, differences=())
+    (sentence,) = [each for each in table.reasons(summarised(process)) if "recompiled" in each]
+    assert "not explained: its 41 operations were compared with those of the closest graph" in sentence
+
+
+def test_graphs_that_grow(process: Process) -> None:
+    against = process.compiles[1].against
+    sync = process.compiles[0].stack
+    process.compiles[:] = [
+        Compile(n, sync, READ, f"{n}", operations=10 * n, against=against if n > 1 else None, grows=n > 1)
+        for n in (1, 2, 3, 4)
+    ]
+    process.ran.update({f"{n}": 1 for n in (1, 2, 3, 4)})
+    (reason,) = summarised(process).reasons
+    assert reason.words == "its graphs grow, since no barrier cuts them: 40, 20 … 40 operations"
+    assert (reason.number, reason.rule) == (3, "xla-missing-sync")
+
+
+def test_several_optimizer_steps_in_a_graph(process: Process) -> None:
+    assert process.state is not None
+    process.state.compiled[0].optimizer_steps = 14
+    (each,) = summarised(process).uncut
+    assert (each.line, each.optimizer_steps, each.operations, each.rule) == (6, 14, 40, "xla-missing-sync")
+
+
+@pytest.mark.parametrize(
+    ("passed", "number"),
+    [("AAAA", 4), ("ABCABCABC", 3), ("AAAEAAA", 6), ("AAAEEEAAA", 7), ("", 0)],
+)
+def test_steps_are_turns_of_the_programs_own_loop(passed: str, number: int) -> None:
+    turns = Turns()
+    for place in passed:
+        turns.passes(place, NOWHERE)
+    assert turns.number == number
 
 
 def test_a_long_timeline_is_bounded() -> None:
@@ -207,3 +310,123 @@ def test_a_program_without_torch_xla_runs_as_ever(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (4, "['-m', '--json', 'x']\n")
     assert "no process executed anything on an XLA device" in done.stderr
+
+
+def spans(tmp_path: Path, source: str) -> dict[str, list[Span]]:
+    file = tmp_path / "program.py"
+    file.write_text(source)
+    found: dict[str, list[Span]] = {}
+    for each in Linted().spans(str(file)):
+        found.setdefault(each.symbol, []).append(each)
+    return found
+
+
+TIES = """\
+import random, torch, torch_xla
+device = torch_xla.device()
+model = torch.nn.Linear(6, 6).to(device)
+
+def never(table, n):
+    for i in range(n):
+        table = table.to(device).roll(i, 0)
+        torch_xla.sync()
+
+def train():
+    for step in range(9):
+        x = torch.randn(4, 6).to(device)
+        if random.random() < 0.5:
+            x = x * 2
+        model(x.roll(step, 0)).mean().backward()
+        torch_xla.sync()
+
+train()
+"""
+
+
+def test_a_finding_belongs_to_the_stacks_that_run_through_its_loop(tmp_path: Path) -> None:
+    found = spans(tmp_path, TIES)
+    file = str(tmp_path / "program.py")
+
+    def stack(line: int) -> tuple[Frame, ...]:
+        return (Frame(file, line, "train"), Frame(file, 18, "<module>"))
+
+    other, mine = sorted(found["xla-changing-constant"], key=lambda each: each.place.first)
+    assert (other.place.first, mine.place.first) == (7, 15)
+    assert [each.tie(stack(16)) for each in (other, mine)] == [UNTIED, SAME_LOOP]
+    assert mine.tie(stack(15)) == SAME_LINE
+    (branch,) = found["xla-host-random"]
+    assert branch.tie(stack(14)) == GOVERNED
+
+
+def test_a_file_is_the_same_by_each_of_its_names(tmp_path: Path) -> None:
+    (tmp_path / "train.py").touch()
+    (tmp_path / "link.py").symlink_to(tmp_path / "train.py")
+    stretch = Stretch(str(tmp_path / "train.py"), 3, 4)
+    assert stretch.holds(str(tmp_path / "link.py"), 3)
+    assert not stretch.holds(str(tmp_path / "other.py"), 3)
+    assert not stretch.holds(str(tmp_path / "link.py"), 5)
+
+
+@pytest.mark.parametrize(
+    ("line", "tensor"),
+    [
+        ("x = x.to(device)", "x"),
+        ("ids = prompt(8 + position).to(device)", "ids"),
+        ("loss = model(rows.to(device)).mean()", "rows"),
+        ("batch['x'].to(device)", "batch['x']"),
+        ("out = f(torch.randn(4).to(device))", ""),
+        ("a, b = a.to(device), b.to(device)", ""),
+        ("for x in loader:", ""),
+    ],
+)
+def test_the_name_of_a_tensor_that_is_moved(line: str, tensor: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"{line}\n")
+    assert tensor_at(str(tmp_path / "train.py"), 1) == tensor
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["train.py", "-x"], [sys.executable, "train.py", "-x"]),
+        (["-m", "train"], [sys.executable, "-m", "train"]),
+        (["nowhere.py"], [sys.executable, "nowhere.py"]),
+        (["sh", "train.sh"], [shutil.which("sh"), "train.sh"]),
+    ],
+)
+def test_what_is_run(arguments: list[str], command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").touch()
+    assert command_of(arguments) == command
+
+
+def test_a_script_that_the_system_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, head in (("train.sh", "#!/bin/sh"), ("train", "#!/usr/bin/env python3")):
+        (tmp_path / name).write_text(f"{head}\n")
+        (tmp_path / name).chmod(0o755)
+    assert command_of(["./train.sh", "1"]) == [str(tmp_path / "train.sh"), "1"]
+    assert command_of(["./train"]) == [sys.executable, "./train"]
+
+
+def test_a_report_without_a_place_is_refused_before_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "never.py"
+    script.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    assert main(["run", "--json", str(tmp_path / "nowhere" / "x.json"), str(script)]) == 2
+    assert "cannot be written: no such directory" in capsys.readouterr().err
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_programs_status_without_a_standard_error(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text("import sys\nsys.exit(7)\n")
+    root = str(Path(__file__).parent.parent)
+    for redirection in ("2>&-", "2>/dev/full"):
+        command = f"{sys.executable} -m xla_lint run {tmp_path / 'plain.py'} {redirection}"
+        assert subprocess.run(command, shell=True, cwd=root, check=False).returncode == 7
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    script = os.fsencode(tmp_path) + b"/caf\xe9.py"
+    Path(os.fsdecode(script)).write_text("print('ran')\n")
+    command = [sys.executable, "-m", "xla_lint", "run", "--html", str(tmp_path / "x.html"), script]
+    done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"ran\n"), done.stderr

@@ -204,7 +204,7 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
                 continue
             try:
                 for finding in rules[kind].check(event):
-                    told = replace(finding, evidence=chain(event, program))
+                    told = replace(finding, evidence=chain(event, program), event=event)
                     found[program.module if program.alone else finding.node.root()].append(told)
             except Exception as error:  # noqa: BLE001 - told to the user
                 errors.append(InternalError(error, event.node))

@@ -25,7 +25,7 @@ WARMUP = 3
 
 
 def compare(options: Namespace) -> int:
-    """Compare what the options name, print the table, and return 1 where the two halves disagree anywhere, else 0.
+    """Compare what the options name and print the table; 1 where the halves disagree or a program failed, else 0.
 
     Raises:
         UsageError: something to compare is missing or unreadable, or a report cannot be written.
@@ -48,7 +48,10 @@ def compare(options: Namespace) -> int:
         _write(Path(options.json), json.dumps(agreement_table.as_json(agreements), indent=1) + "\n")
     if options.markdown:
         _write(Path(options.markdown), agreement_table.markdown(agreements))
-    return int(any(each.disagreements for each in agreements))
+    for each in agreements:
+        if not each.ended_well:
+            print(f"xla-lint: {each.script}: the program {each.ended}", file=sys.stderr)
+    return int(any(each.disagreements or not each.ended_well for each in agreements))
 
 
 def _run(argument: str, limit: float) -> Summary:

@@ -159,6 +159,7 @@ def _add_run(commands: _Commands) -> None:
     run.add_argument(
         "--max-executions-per-step", type=float, metavar="X", help="break a limit if more is executed once warm"
     )
+    run.add_argument("--max-reads-per-step", type=float, metavar="X", help="break a limit if more is read once warm")
     run.add_argument("--warmup", type=_count, default=3, metavar="K", help="the steps until it is warm (default: 3)")
     run.add_argument("--fail-on-fallback", action="store_true", help="break a limit if an operation ran on the CPU")
     for name in ("json", "html", "markdown"):
@@ -172,7 +173,7 @@ def _add_compare(commands: _Commands) -> None:
         "compare",
         help="run programs and compare what the linter says of their lines with what the runtime records",
         description="Run programs, and compare what the linter says of their lines with what the runtime records.",
-        epilog="Exit status: 0 they agree, 1 they disagree on a line, 2 wrong usage.",
+        epilog="Exit status: 0 they agree, 1 they disagree on a line or a program failed, 2 wrong usage.",
     )
     compare.add_argument(
         "runs", nargs="+", metavar="SCRIPT", help="a script, in quotes with its arguments, or a report kept by --keep"

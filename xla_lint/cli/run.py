@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +18,12 @@ from xla_lint.runtime.supervise import end_like, supervise
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
     from xla_lint.runtime.summary import Summary
+
+CANNOT_WRITE = 2
+"""The exit status where all was well but for a report."""
 
 
 def run(options: Namespace) -> int:
@@ -25,19 +32,30 @@ def run(options: Namespace) -> int:
     3 means that a limit was broken, or that what happened could not be recorded.
 
     Raises:
-        UsageError: nothing to run is named, or a report cannot be written.
+        UsageError: nothing to run is named, or there is no place for a report.
     """
     arguments = ["-m", *options.module] if options.module else list(options.program)
     if not arguments or arguments == ["-m"]:
         raise UsageError("name a script, or a module after -m")
     if options.html or options.markdown:
         _need_reports()
-    limits = Limits(options.max_compiles, options.max_executions_per_step, not options.fail_on_fallback)
+    for path in filter(None, (options.json, options.html, options.markdown)):
+        _need_place(Path(path))
+    limits = Limits(
+        options.max_compiles,
+        options.max_executions_per_step,
+        options.max_reads_per_step,
+        not options.fail_on_fallback,
+    )
     outcome = supervise(arguments, options.warmup)
     broken = list(limits.broken(outcome.summary))
-    table.write(outcome.summary, broken, sys.stderr)
-    _write_reports(options, outcome.summary, broken)
-    return end_like(outcome.status) if outcome.status else BROKEN * bool(broken or outcome.summary.problems)
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):  # nobody reads it, and the program's status counts all the same
+            table.write(outcome.summary, broken, sys.stderr)
+    written = _write_reports(options, outcome.summary, broken)
+    if outcome.status:
+        return end_like(outcome.status)
+    return BROKEN if broken or outcome.summary.problems else CANNOT_WRITE * (not written)
 
 
 def _need_reports() -> None:
@@ -48,20 +66,33 @@ def _need_reports() -> None:
         raise UsageError(f"--html and --markdown need {error.name}: pip install 'xla-lint[runtime]'") from error
 
 
-def _write_reports(options: Namespace, summary: Summary, broken: list[str]) -> None:
-    if options.json:
-        _write(options.json, json.dumps({**summary.as_json(), "broken": broken}, indent=1) + "\n")
+def _need_place(path: Path) -> None:
+    """Make sure before the program runs that a report can be written there after it."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError(f"{path} cannot be written: {'is a directory' if path.is_dir() else 'no such directory'}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{path} cannot be written: permission denied")
+
+
+def _write_reports(options: Namespace, summary: Summary, broken: list[str]) -> bool:
+    """True where each report that is wanted could be written."""
+    texts: dict[str, Callable[[], str]] = {
+        "json": lambda: json.dumps({**summary.as_json(), "broken": broken}, indent=1) + "\n"
+    }
     if options.markdown or options.html:
         from xla_lint.runtime import report  # noqa: PLC0415 - needs jinja2
 
-        if options.markdown:
-            _write(options.markdown, report.markdown(summary, broken))
-        if options.html:
-            _write(options.html, report.html(summary, broken))
+        texts["markdown"] = functools.partial(report.markdown, summary, broken)
+        texts["html"] = functools.partial(report.html, summary, broken)
+    written = [_write(path, text()) for name, text in texts.items() if (path := getattr(options, name))]
+    return all(written)
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, text: str) -> bool:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        if sys.stderr is not None:
+            print(f"xla-lint: error: {path} cannot be written: {error.strerror}", file=sys.stderr)
+        return False
+    return True

@@ -92,6 +92,8 @@ class Finding:
     """The XLA program that the module is part of, where its own imports do not tell; with a leading space."""
     evidence: tuple[Link, ...] = ()
     """Why it holds."""
+    event: Event | None = None
+    """What it was found by: where that happens, in which loops and through which calls."""
 
     @property
     def message(self) -> str:

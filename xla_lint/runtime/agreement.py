@@ -6,20 +6,20 @@ import shlex
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.rules import all_rules
 from xla_lint.rules.base import Counter
+from xla_lint.runtime.confirmation import COSTS, confirmed, moved
 from xla_lint.runtime.findings import TOO_MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xla_lint.runtime.findings import Linted, Span, Stretch
+    from xla_lint.runtime.findings import Linted
+    from xla_lint.runtime.spans import Span, Stretch
     from xla_lint.runtime.summary import Summary
 
+ENDED_WELL = "ended well"
 OFTEN = 3
 """Less than this is no steady state."""
-COSTS = {rule.symbol: frozenset(rule.costs) for rule in all_rules() if rule.costs}
-"""The rules that a run can confirm, and the counters that must have moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,11 @@ class Agreement:
     flagged: list[Flagged]
     elsewhere: int
     """Executions that no line of the program made."""
+
+    @property
+    def ended_well(self) -> bool:
+        """False where the program failed: less of it ran than the comparison is meant for."""
+        return self.ended == ENDED_WELL
 
     @property
     def found(self) -> int:
@@ -122,21 +127,15 @@ def _executions(summary: Summary, spans: Sequence[Span]) -> Iterator[Forced]:
 def _recompiles(summary: Summary, spans: Sequence[Span]) -> Iterator[Forced]:
     there = {span.symbol for span in spans}
     for row in summary.rows:
-        if row.file and _steady(row.recompiles, row.recompiled_steps):
-            reasons = [reason for reason in summary.reasons if (reason.file, reason.line) == (row.file, row.line)]
+        reasons = [reason for reason in summary.reasons if (reason.file, reason.line) == (row.file, row.line)]
+        number = sum(reason.number for reason in reasons)
+        if row.file and _steady(number, row.recompiled_steps):
             rules = [symbol for reason in reasons for symbol in reason.allowed if symbol in there]
             why = "; ".join(reason.words for reason in reasons)
-            yield Forced(row.file, row.line, "recompiles", row.recompiles, why, rules[0] if rules else "")
+            yield Forced(row.file, row.line, "recompiles", number, why, rules[0] if rules else "")
 
 
 def _judged(span: Span, summary: Summary) -> Flagged:
-    rows = [row for row in summary.rows if span.shows(row.file, row.line)]
-    reasons = [reason for reason in summary.reasons if span.symbol in reason.allowed]
-    moved = {
-        Counter.EXECUTIONS: sum(row.executions for row in rows),
-        Counter.READS: sum(row.reads for row in rows),
-        Counter.COMPILES: sum(reason.number for reason in reasons),
-    }
-    confirmed = any(moved[counter] for counter in COSTS[span.symbol])
-    recorded = ", ".join(f"{number} {counter.value}" for counter, number in moved.items() if number)
-    return Flagged(span.place.file, span.place.first, span.symbol, confirmed, recorded or "nothing")
+    counters = moved(span, summary.rows, [*summary.reasons, *summary.uncut])
+    recorded = ", ".join(f"{number} {counter.value}" for counter, number in counters.items() if number)
+    return Flagged(span.place.file, span.place.first, span.symbol, confirmed(span, counters), recorded or "nothing")

@@ -69,7 +69,7 @@ def _rows(agreements: Sequence[Agreement]) -> Iterator[tuple[str, ...]]:
         if each not in silent:
             yield name(each.script), *_figures(*_totals([each])), each.ended
     if silent:
-        failed = [each for each in silent if each.ended != "ended well"]
+        failed = [each for each in silent if not each.ended_well]
         ended = "ended well" if not failed else f"{len(failed)} of them did not end well"
         yield f"{len(silent)} programs of which neither half says anything", "0", "0", "0", "0", ended
     yield f"all {len(agreements)}", *_figures(*_totals(agreements)), ""

@@ -15,6 +15,8 @@ class Cause:
 
 
 READ = "most likely user code trying to access tensor value before torch_xla.sync"
+EAGER = "eager"
+"""Our own word, for executions in a mode in which torch_xla writes no records."""
 UNKNOWN = "no Python frame: the autograd thread, eager mode, or a process without records"
 
 CAUSES = {
@@ -29,6 +31,7 @@ CAUSES = {
     "dynamo is executing a compiled program": Cause("run of a function compiled by dynamo"),
     "dynamo is compiling a FX graph to HLO": Cause("dynamo compiles a function"),
     READ: Cause("the value of a pending tensor is needed"),
+    EAGER: Cause("eager mode: each operation is a graph of its own; torch_xla does not record where"),
     "": Cause(UNKNOWN),
 }
 """The causes that torch_xla 2.9 knows, by its spelling."""

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime import exchange
-from xla_lint.runtime.causes import READ, cause_of
+from xla_lint.runtime.causes import EAGER, READ, cause_of
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
-from xla_lint.runtime.places import own
-from xla_lint.runtime.recompiles import Change, compare
-from xla_lint.runtime.records import COMPILE
+from xla_lint.runtime.places import NOWHERE, names_ours, place_of
+from xla_lint.runtime.records import COMPILE, REFUSED
+from xla_lint.runtime.sites import Site
+from xla_lint.runtime.turns import turns_of
 
 if TYPE_CHECKING:
-    from xla_lint.runtime.graphs import Graph
-    from xla_lint.runtime.places import Frame
+    from xla_lint.runtime.graph_stacks import Stack
+    from xla_lint.runtime.places import Place
     from xla_lint.runtime.records import Record
+    from xla_lint.runtime.sites import Comparison
+    from xla_lint.runtime.turns import Turns
 
-EXPLAINED_PER_LINE = 200
-"""The recompiles of one line that are explained one by one; further ones are counted."""
+EXPLAINED = 2000
+"""The compiles of a process that are kept and explained; further ones are counted."""
+STACKS = 32
+"""The stacks of one line that are told apart."""
 
 
 @dataclass(slots=True)
@@ -32,9 +39,9 @@ class Pace:
     number: int = 0
     steps: int = 0
     """From the first time to the last, both included, by the line that most of them pass."""
-    _first: Counter[Frame | None] = field(default_factory=Counter)
+    _first: Counter[Place] = field(default_factory=Counter)
 
-    def note(self, passed: Counter[Frame | None]) -> None:
+    def note(self, passed: Counter[Place]) -> None:
         """It has happened once more; `passed` says how often each line that ends a step was passed so far."""
         if not self.number:
             self._first = passed.copy()
@@ -47,22 +54,45 @@ class Pace:
         self.steps += other.steps
 
 
-@dataclass(frozen=True, slots=True)
-class Recompile:
-    """One compile after the first at the same line."""
+@dataclass(slots=True)
+class Compile:
+    """One graph that was compiled."""
 
-    place: Frame
+    number: int
+    """Among all of the process, from 1, those without a record counted."""
+    stack: Stack
+    """What compiled it, innermost first; empty where there was no Python frame."""
     cause: str
-    change: Change | None
-    """None where a graph is missing, because none was dumped for one of the two."""
+    """As torch_xla spells it."""
+    graph: str
+    """The hash of the graph."""
+    inputs: int = -1
+    """How many it has; -1 where that is not known. `results` likewise."""
+    results: int = -1
+    operations: int = 0
+    """How many the graph has; 0 where it was not dumped."""
+    barriers: int = 0
+    """How many barriers had executed something before."""
+    against: Comparison | None = None
+    """The closest graph that was compiled at the same place before; None where none is alike, or none was dumped."""
+    beside: bool = False
+    """True where that one was executed since the last barrier: both are of one step."""
+    grows: bool = False
+    """True where it has all operations of the one compiled there before, and more."""
+    turns: Turns | None = None
+    """The loop whose turns are all in this graph."""
+
+    @property
+    def place(self) -> Place:
+        """The user's own line, and what it called."""
+        return place_of(self.stack)
 
 
 @dataclass(slots=True)
 class Line:
-    """What one line of the program made the runtime do."""
+    """What one line of the program made the runtime do, by itself or through a line of a framework."""
 
-    place: Frame | None
-    """None for what had no Python frame."""
+    place: Place
     compiles: int = 0
     executions: int = 0
     pending_reads: int = 0
@@ -75,10 +105,14 @@ class Line:
     """How it reads, as in `exchange.ReadsAt`."""
     forced: Pace = field(default_factory=Pace)
     """The executions for the value of a pending tensor."""
+    barriers: int = 0
+    """The executions that it asked for by a barrier."""
     recompiles: int = 0
     """The compiles for which the line had compiled before, for the same cause."""
     executed_before: int = 0
     """Its executions before the first of these."""
+    stacks: Counter[Stack] = field(default_factory=Counter)
+    """The whole stacks of its compiles and executions, and how many each has."""
 
 
 @dataclass(slots=True)
@@ -86,19 +120,36 @@ class Process:
     """One process of the run."""
 
     state: exchange.State | None = None
-    lines: dict[Frame | None, Line] = field(default_factory=dict)
-    recompiles: list[Recompile] = field(default_factory=list)
-    unexplained: Counter[Frame] = field(default_factory=Counter)
-    """Recompiles beyond those that are explained one by one."""
+    lines: dict[Place, Line] = field(default_factory=dict)
+    compiles: list[Compile] = field(default_factory=list)
+    """In their order; of a process that never stops compiling, the first ones."""
+    barriers: int = 0
+    """How many barriers executed something."""
+    ran: Counter[str] = field(default_factory=Counter)
+    """How often each graph was executed, by its hash."""
 
-    def line(self, place: Frame | None) -> Line:
-        """The row of a line."""
+    def line(self, place: Place) -> Line:
+        """The row of a place."""
         return self.lines.setdefault(place, Line(place))
 
     @property
     def counts(self) -> Counts:
-        """The totals by the runtime's own metrics."""
-        return self.state.counts if self.state else Counts()
+        """The totals by the runtime's own metrics, or what the records say where the last totals are missing."""
+        known = self.state.counts if self.state else Counts()
+        if self.state is not None and self.state.ended:
+            return known
+        lines = self.lines.values()
+        return replace(
+            known,
+            compiles=max(known.compiles, sum(line.compiles for line in lines)),
+            executions=max(known.executions, sum(line.executions for line in lines)),
+            reads=max(known.reads, sum(line.pending_reads + line.late_reads for line in lines)),
+        )
+
+    @property
+    def used(self) -> bool:
+        """Whether it did anything with the device."""
+        return bool(self.lines) or (self.state is not None and self.state.used)
 
     def settle(self) -> None:
         """Add what the process itself knows, and what the metrics count beyond the records."""
@@ -110,17 +161,24 @@ class Process:
             line.late_reads += row.late
             line.seconds += row.seconds
             line.manners[row.how] += row.pending + row.late
-        for barrier in self.state.barriers:
+        for barrier in self.state.barriers_at:
             self.line(barrier.place).seconds += barrier.seconds
-        rest = Line(None)
-        placed = [line for line in self.lines.values() if line.place is not None]
+        if not self.state.ended:
+            self._complete_reads()
+        self.lines.pop(NOWHERE, None)
+        placed = list(self.lines.values())
+        rest = Line(NOWHERE)
         rest.compiles = max(0, self.counts.compiles - sum(line.compiles for line in placed))
         rest.executions = max(0, self.counts.executions - sum(line.executions for line in placed))
         rest.late_reads = max(0, self.counts.reads - sum(line.pending_reads + line.late_reads for line in placed))
-        rest.causes[""] = rest.executions
-        self.lines.pop(None, None)
+        rest.causes[EAGER if self.state.eager else ""] = rest.executions
         if rest.compiles or rest.executions or rest.late_reads:
-            self.lines[None] = rest
+            self.lines[NOWHERE] = rest
+
+    def _complete_reads(self) -> None:
+        """A read that executed something was made, though the process ended before it could say so."""
+        for line in self.lines.values():
+            line.pending_reads = max(line.pending_reads, line.forced.number)
 
 
 @dataclass(slots=True)
@@ -133,6 +191,8 @@ class Recording:
     """How many imported torch_xla, could be recorded, and did neither."""
     unseen: dict[int, str] = field(default_factory=dict)
     """The processes that loaded torch_xla and could not be recorded: what they are, or what went wrong."""
+    problems: list[str] = field(default_factory=list)
+    """What else is missing."""
 
 
 class Collector:
@@ -165,7 +225,7 @@ class Collector:
             process.settle()
             if (failed := folder / exchange.FAILED).is_file():
                 recording.unseen[int(folder.name)] = failed.read_text(encoding="utf-8")
-            elif process.state is not None or process.lines:
+            elif process.used:
                 recording.processes.append(process)
             else:
                 recording.idle += 1
@@ -190,49 +250,74 @@ class _Following:
         self.log = log
         self.process = Process()
         self._dumps = dumps
-        self._graphs: dict[tuple[Frame, str], Graph | None] = {}
-        self._again: set[tuple[Frame, str]] = set()
-        self._explained: Counter[Frame] = Counter()
-        self._barriers: Counter[Frame | None] = Counter()
+        self._sites: dict[tuple[Stack, str], Site] = {}
+        self._compiles = 0
+        self._hashes: dict[int, str] = {}
+        self._last_ran: dict[str, int] = {}
+        self._barriers: Counter[Place] = Counter()
+        self._places: dict[Stack, Place] = {}
+
+    @property
+    def _cwd(self) -> str:
+        return self.process.state.cwd if self.process.state else ""
+
+    def _place(self, frames: Stack) -> Place:
+        if frames not in self._places:
+            self._places[frames] = place_of(frame.below(self._cwd) for frame in frames)
+        return self._places[frames]
 
     def poll(self) -> None:
         for record in self.log.records():
             self._add(record)
 
     def _add(self, record: Record) -> None:
-        place = own(record.frames)
+        if record.kind == REFUSED:
+            self._tell(record.text)
+            return
+        place = self._place(record.frames)
         line = self.process.line(place)
         line.causes[record.cause] += 1
-        if record.kind != COMPILE:
-            line.executions += 1
-            if cause_of(record.cause).barrier:
-                self._barriers[place] += 1
-            elif record.cause == READ:
-                others = Counter({at: number for at, number in self._barriers.items() if at != place})
-                line.forced.note(others)  # no step ends within a line
+        if record.frames in line.stacks or len(line.stacks) < STACKS:
+            line.stacks[record.frames] += 1
+        if record.kind == COMPILE:
+            line.compiles += 1
+            self._compiled(record, line)
             return
-        line.compiles += 1
-        graph = self._dumps.take(record.inputs, record.outputs)
-        if place is not None:
-            self._compiled(place, record.cause, graph)
+        line.executions += 1
+        self.process.ran[record.graph] += 1
+        self._last_ran[record.graph] = self.process.barriers
+        if cause_of(record.cause).barrier:
+            line.barriers += 1
+            self._barriers[place] += 1
+            self.process.barriers += 1
+        elif record.cause == READ:
+            others = Counter({at: number for at, number in self._barriers.items() if at != place})
+            line.forced.note(others)  # no step ends within a line
 
-    def _compiled(self, place: Frame, cause: str, graph: Graph | None) -> None:
-        key = (place, cause)
-        if key in self._graphs:
-            line = self.process.line(place)
+    def _tell(self, text: str) -> None:
+        """What torch_xla would have told on standard error itself, had it no file for that."""
+        if self.log.owned and not self.log.echoes:
+            lines = [line for line in text.splitlines() if not names_ours(line)]
+            with suppress(OSError, ValueError):
+                print("\n".join(lines), file=sys.stderr, flush=True)
+
+    def _compiled(self, record: Record, line: Line) -> None:
+        self._compiles += 1
+        graph = self._dumps.take(record.inputs, record.outputs, self._cwd)
+        frames = tuple(frame.below(self._cwd) for frame in record.frames)
+        made = Compile(self._compiles, frames, record.cause, record.graph, record.inputs, record.outputs)
+        made.barriers = self.process.barriers
+        self._hashes[made.number] = made.graph
+        if graph is not None and record.frames and len(self.process.compiles) < EXPLAINED:
+            made.operations = len(graph.operations)
+            made.turns = turns_of(graph)
+            site = self._sites.setdefault((record.frames, record.cause), Site())
+            made.grows = site.grows(graph)
+            made.against = site.add(made.number, graph)
+        if made.against is not None:
+            earlier = self._hashes[made.against.number]
+            made.beside = self._last_ran.get(earlier) == self.process.barriers
             line.executed_before = line.executed_before if line.recompiles else line.executions
             line.recompiles += 1
-            if self._explained[place] < EXPLAINED_PER_LINE:
-                self._explained[place] += 1
-                self.process.recompiles.append(Recompile(place, cause_of(cause).words, self._change(key, graph)))
-            else:
-                self.process.unexplained[place] += 1
-        self._graphs[key] = graph
-
-    def _change(self, key: tuple[Frame, str], graph: Graph | None) -> Change | None:
-        before = self._graphs[key]
-        if before is None or graph is None:
-            return None
-        second = key not in self._again
-        self._again.add(key)
-        return compare(before, graph, second=second)
+        if len(self.process.compiles) < EXPLAINED:
+            self.process.compiles.append(made)

@@ -6,20 +6,17 @@ from collections import Counter
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_lint.runtime import barriers, debugfile
-from xla_lint.runtime.causes import cause_of
+from xla_lint.runtime import barriers
 from xla_lint.runtime.counts import Counts, settled, take
+from xla_lint.runtime.explained import Compiled, Explained
 from xla_lint.runtime.places import here, own
-from xla_lint.runtime.records import COMPILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import TracebackType
 
     from typing_extensions import Self
 
     from xla_lint.runtime.barriers import Barrier
-    from xla_lint.runtime.places import Frame
 
 
 class TooManyCompilesError(AssertionError):
@@ -100,16 +97,16 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
         self._after = after
         self._steps = 0
         self._warm: Counts | None = None
-        self._tail: debugfile.Tail | None = None
+        self._explained: Explained | None = None
         self._lines: Counter[str] = Counter()
+        self._why: dict[str, str] = {}
         self._calls = 0
         self._steps_before = 0
 
     def __enter__(self) -> Self:
         self._calls += 1
         if self._calls == 1 and self._warm is None:
-            if debugfile.record_compilations():
-                self._tail = debugfile.Tail()
+            self._explained = Explained.begin()
             if not self._after:
                 self._warm = settled()
         self._steps_before = self._steps
@@ -133,8 +130,8 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
         return self
 
     def _reached(self, barrier: Barrier) -> None:
-        if self._tail is None and barrier.compiles:
-            self._lines[_spelled(here(), "barrier")] += barrier.compiles
+        if self._explained is None and barrier.compiles:
+            self._lines[Compiled(own(here()), "barrier", "").where] += barrier.compiles
         if barrier.executed:
             self._step()
 
@@ -146,27 +143,26 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
             self._lines.clear()
 
     def _read_lines(self) -> None:
-        if self._tail is not None:
-            compilations = [record for record in self._tail.records() if record.kind == COMPILE]
-            self._lines.update(_spelled(record.frames, cause_of(record.cause).words) for record in compilations)
+        for compiled in self._explained.new() if self._explained is not None else ():
+            self._lines[compiled.where] += 1
+            self._why[compiled.where] = compiled.why or self._why.get(compiled.where, "")
+
+    def _because(self, line: str) -> str:
+        why = self._why.get(line)
+        return f", because {why}" if why else ""
 
     def _message(self, compiles: int) -> str:
         self._read_lines()
         graphs = "1 graph was" if compiles == 1 else f"{compiles} graphs were"
         warm = f" after the first {self._after} steps" if self._after else ""
-        rows = [f"  {line}{_times(number)}" for line, number in self._lines.items()]
-        elsewhere = compiles - sum(self._lines.values()) if self._tail is None else 0
+        rows = [f"  {line}{_times(number)}{self._because(line)}" for line, number in self._lines.items()]
+        elsewhere = compiles - sum(self._lines.values()) if self._explained is None else 0
         if elsewhere > 0:
             rows.append(
                 f"  not at a barrier{_times(elsewhere)}; for the line, set PT_XLA_DEBUG_LEVEL=1 and PT_XLA_DEBUG_FILE "
                 "before the program starts"
             )
         return "\n".join([f"{graphs} compiled{warm}, {self._limit} allowed:", *rows])
-
-
-def _spelled(frames: Iterable[Frame], words: str) -> str:
-    place = own(frames)
-    return f"{place} in {place.function}: {words}" if place else words
 
 
 def _times(number: int) -> str:

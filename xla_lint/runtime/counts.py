@@ -104,6 +104,11 @@ def settled() -> Counts:
     return now
 
 
+def started() -> int:
+    """The executions that were sent to the device so far, in every mode: 1 µs."""
+    return LEDGER.started(runtime("torch_xla.debug.metrics"))
+
+
 def remember() -> None:
     """Take note of all numbers, right before and right after the program sets some of them back to zero."""
     metrics = runtime("torch_xla.debug.metrics")

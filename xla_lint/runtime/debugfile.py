@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from xla_lint.runtime.records import Record
 
 FILE, LEVEL, OLD_LEVEL, FRAMES = "PT_XLA_DEBUG_FILE", "PT_XLA_DEBUG_LEVEL", "PT_XLA_DEBUG", "PT_XLA_DEBUG_MAX_FRAME"
+XLA_FLAGS, DUMP = "XLA_FLAGS", "--xla_dump_to"
+GRAPHS = "graphs"
 COMPILATIONS, EVERYTHING = "1", "2"
 ENOUGH_FRAMES = "64"
 """torch_xla keeps 8 by default, and Lightning or logging alone fill those."""
@@ -69,26 +73,34 @@ def record_compilations() -> bool:
     """Have the runtime write a record for every compilation of this process; False where that is not possible.
 
     torch_xla reads its debug variables once, when it first compiles or executes: later it is too late. Variables that
-    are set already stay as they are; they serve if they name a file.
+    are set already stay as they are; they serve if they name a file. XLA reads its flags when the device is first used,
+    and dumps graphs if that is still to come.
     """
     if os.environ.get(FILE):
         return any(os.environ.get(name, "0") != "0" for name in (LEVEL, OLD_LEVEL))
     if asked_for():
         return False
-    counts = take()
-    if counts.compiles or counts.executions:
+    if "torch_xla" in sys.modules and (counts := take()) and (counts.compiles or counts.executions):
         return False
-    handle, path = tempfile.mkstemp(prefix="xla-lint-", suffix=".log")
-    os.close(handle)
-    os.environ.update({FILE: path, LEVEL: COMPILATIONS})
+    folder = tempfile.mkdtemp(prefix="xla-lint-")
+    os.environ.update({FILE: str(Path(folder, "debug.log")), LEVEL: COMPILATIONS})
     os.environ.setdefault(FRAMES, ENOUGH_FRAMES)
-    atexit.register(_remove, path, os.getpid())
+    flags = os.environ.get(XLA_FLAGS, "")
+    if DUMP not in flags:
+        os.environ[XLA_FLAGS] = f'{flags} {DUMP}="{Path(folder, GRAPHS)}" --xla_dump_hlo_as_text'.strip()
+    atexit.register(_remove, folder, os.getpid())
     return True
 
 
-def _remove(path: str, owner: int) -> None:
+def dumps() -> str:
+    """Where `record_compilations` has XLA dump its graphs; empty where the flags are the user's own."""
+    folder = Path(os.environ.get(FILE, "")).parent / GRAPHS
+    return str(folder) if str(folder) in os.environ.get(XLA_FLAGS, "") else ""
+
+
+def _remove(folder: str, owner: int) -> None:
     if os.getpid() == owner:
-        Path(path).unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Tail:
@@ -103,8 +115,10 @@ class Tail:
         """The records since the last call."""
         if not self._path.exists():
             return
+        if self._path.stat().st_size < self._offset:  # whoever collects has begun a new one
+            self._offset = 0
         with self._path.open("rb") as file:
             file.seek(self._offset)
             text = file.read()
         self._offset += len(text)
-        yield from self._parser.feed(text.decode(errors="replace"))
+        yield from self._parser.feed(text.decode(errors="surrogateescape"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.counts import Counts
-from xla_lint.runtime.places import Frame
+from xla_lint.runtime.places import Frame, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +49,7 @@ class Request:
 class ReadsAt:
     """The transfers to the host that one line of the program made."""
 
-    place: Frame | None
-    """None where no Python frame was there."""
+    place: Place
     how: str
     """`value`, `format`, `branch`, `copy`, `fallback`; or `closure` and `save`, which may read."""
     pending: int = 0
@@ -65,7 +64,7 @@ class ReadsAt:
 class BarriersAt:
     """The barriers that one line of the program reached."""
 
-    place: Frame | None
+    place: Place
     number: int = 0
     seconds: float = 0.0
     """How long the host was held up, compilation included."""
@@ -84,31 +83,77 @@ class Steps:
 
 
 @dataclass(slots=True)
+class CompiledAt:
+    """What was compiled at one barrier, or for one read."""
+
+    upto: int
+    """The number of the last graph that was; the process counts from 1."""
+    step: int
+    """The steps that had ended before."""
+    at: float
+    """Seconds since the process began to record."""
+    seconds: float
+    """How long compiling took."""
+    optimizer_steps: int
+    """Those that the graph holds: since the barrier before."""
+
+
+@dataclass(slots=True)
+class Source:
+    """A cell of a notebook."""
+
+    name: str
+    """As its user knows it: `In[3]`; empty where it has none."""
+    text: str
+
+
+@dataclass(slots=True)
 class State:
     """What a process knows about itself."""
 
     pid: int
     arguments: list[str]
+    cwd: str
+    """Where it was when it began to record."""
     at: float
     """Seconds since it began to record."""
     ended: bool
     """True for the state that it wrote at its end."""
+    used: bool
+    """Whether it did anything with the device."""
     counts: Counts
     warm: Counts | None
     """The counts at the end of the warm-up; None before."""
+    last: Counts | None
+    """The executions and reads at the end of the last step; None before the end of the warm-up."""
     steps: int
+    step: str
+    """What a step is: one of the constants in `steps`; empty where there was none."""
+    step_place: Place
+    """Where a step ends."""
     warm_steps: int
+    barriers: int
+    """The barriers before which something was executed."""
+    optimizer_steps: int
+    optimizer_place: Place
     unattributed_reads: int
+    device: str
+    """`CPU`, `TPU`, `NEURON`; empty before it was used."""
     debug_file: str
     debug_offset: int
     """The bytes that the file held before this process wrote to it."""
     level: str
+    eager: Place | None = None
+    """Where eager mode was switched on; None where it was not."""
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Why something is missing here that happened."""
     reads: list[ReadsAt] = field(default_factory=list)
-    barriers: list[BarriersAt] = field(default_factory=list)
+    barriers_at: list[BarriersAt] = field(default_factory=list)
+    compiled: list[CompiledAt] = field(default_factory=list)
     timeline: list[Steps] = field(default_factory=list)
+    cells: dict[str, Source] = field(default_factory=dict)
+    """The cells that took part, by the names of their files."""
     ran: dict[str, list[int]] = field(default_factory=dict)
     """The lines that ran, by file; empty where nobody asked for them."""
 
@@ -127,13 +172,17 @@ def read(folder: Path) -> State | None:
     if not path.is_file():
         return None
     data = json.loads(path.read_text(encoding="utf-8"))
-    data["counts"] = Counts(**data["counts"])
-    data["warm"] = Counts(**data["warm"]) if data["warm"] else None
-    data["reads"] = [ReadsAt(_frame(item.pop("place")), **item) for item in data["reads"]]
-    data["barriers"] = [BarriersAt(_frame(item.pop("place")), **item) for item in data["barriers"]]
+    for name in ("counts", "warm", "last"):
+        data[name] = Counts(**data[name]) if data[name] is not None else None
+    for name in ("step_place", "optimizer_place", "eager"):
+        data[name] = _place(data[name]) if data[name] is not None else None
+    data["reads"] = [ReadsAt(_place(item.pop("place")), **item) for item in data["reads"]]
+    data["barriers_at"] = [BarriersAt(_place(item.pop("place")), **item) for item in data["barriers_at"]]
+    data["compiled"] = [CompiledAt(**item) for item in data["compiled"]]
     data["timeline"] = [Steps(**item) for item in data["timeline"]]
+    data["cells"] = {file: Source(**item) for file, item in data["cells"].items()}
     return State(**data)
 
 
-def _frame(values: list[str | int] | None) -> Frame | None:
-    return Frame(str(values[0]), int(values[1]), str(values[2])) if values else None
+def _place(frames: list[list[str | int] | None]) -> Place:
+    return Place(*(Frame(str(each[0]), int(each[1]), str(each[2])) if each else None for each in frames))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from xla_lint.runtime.sources import name_of
 
-    from xla_lint.runtime.summary import Summary
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from xla_lint.runtime.summary import Part, Row, Summary
 
 BROKEN = 3
 """The exit status of `xla-lint run` where the program itself ended well and a limit is broken."""
+NAMED = 3
+"""The lines that the sentence on a broken limit names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +26,75 @@ class Limits:
 
     compiles: int | None = None
     executions_per_step: float | None = None
+    reads_per_step: float | None = None
     fallbacks: bool = True
     """False where no operation may run on the CPU instead."""
 
     @property
     def any(self) -> bool:
         """True where there is a limit."""
-        return self.compiles is not None or self.executions_per_step is not None or not self.fallbacks
+        return self._warm or not self.fallbacks
+
+    @property
+    def _warm(self) -> bool:
+        """True where there is one that leaves the warm-up out."""
+        per_step = self.executions_per_step is not None or self.reads_per_step is not None
+        return self.compiles is not None or per_step
 
     def broken(self, summary: Summary) -> Iterator[str]:
         """What was broken, one sentence each."""
         if self.any and not summary.rows:
             yield "nothing was recorded, so that no limit can be said to hold"
+        if self._warm and summary.parts and not any(_became_warm(part) for part in summary.parts):
+            most = max(part.steps for part in summary.parts)
+            yield f"the program never became warm, with {most} steps; see --warmup"
         for part in summary.parts:
-            after = f" after {summary.warmup} steps" if summary.warmup else ""
-            if self.compiles is not None and part.warm_compiles > self.compiles:
-                graphs = "1 graph" if part.warm_compiles == 1 else f"{part.warm_compiles} graphs"
-                yield f"process {part.pid} compiled {graphs}{after}, {self.compiles} allowed"
-            if self.executions_per_step is not None and part.warm_steps:
-                rate = part.warm_executions / part.warm_steps
-                if rate > self.executions_per_step:
-                    allowed = f"{self.executions_per_step:g} allowed"
-                    yield f"process {part.pid} executed {rate:.2f} graphs a step{after}, {allowed}"
-        if not self.fallbacks and summary.fallbacks:
-            yield f"operations ran on the CPU: {', '.join(summary.fallbacks)}"
+            if _became_warm(part):
+                yield from self._broken(part, summary)
+        if not self.fallbacks and (names := [*summary.fallbacks]):
+            lines = _named(_lines(summary.rows, lambda row: row.reads * ("fallback" in row.manners)))
+            yield f"operations ran on the CPU: {', '.join(names)}{lines}"
+
+    def _broken(self, part: Part, summary: Summary) -> Iterator[str]:
+        after = f" after {summary.warmup} steps" if summary.warmup and part.step else ""
+        if self.compiles is not None and part.warm_compiles > self.compiles:
+            graphs = "1 graph" if part.warm_compiles == 1 else f"{part.warm_compiles} graphs"
+            lines = _named(Counter(part.warm_lines))
+            yield f"process {part.pid} compiled {graphs}{after}, {self.compiles} allowed{lines}"
+        steps = part.warm_steps if part.step else 1
+        for limit, number, what, counted in (
+            (self.executions_per_step, part.warm_executions, "executed {} graphs", _executing),
+            (self.reads_per_step, part.warm_reads, "read {} times", _reading),
+        ):
+            if limit is not None and number / steps > limit:
+                rate = f"{number / steps:.2f}".rstrip("0").rstrip(".") if part.step else str(number)
+                often = "a step" if part.step else "and no step was seen"
+                words = f"process {part.pid} {what.format(rate)} {often}{after}, {limit:g} allowed"
+                yield words + _named(_lines(summary.rows, counted))
+
+
+def _became_warm(part: Part) -> bool:
+    """Whether the limits can hold of it: it made more steps than the warm-up has, or none is known."""
+    return part.warm_steps > 0 or not part.step
+
+
+def _executing(row: Row) -> int:
+    return row.executions
+
+
+def _reading(row: Row) -> int:
+    return row.reads
+
+
+def _lines(rows: Iterable[Row], number: Callable[[Row], int]) -> Counter[str]:
+    lines: Counter[str] = Counter()
+    for row in rows:
+        if row.file and number(row):
+            lines[f"{name_of(row.file)}:{row.line}"] += number(row)
+    return lines
+
+
+def _named(lines: Counter[str]) -> str:
+    """The lines that did most of it, and how often each."""
+    named = [f"{Path(line).name} ({number})" for line, number in lines.most_common(NAMED)]
+    return f": {', '.join(named)}" if named else ""

@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xla_lint.runtime.graph_stacks import stacks_of
+from xla_lint.runtime.places import Frame
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 DUMP = re.compile(r"module_(\d+)\..*\.before_optimizations\.txt$")
@@ -37,9 +40,8 @@ class Operation:
     """Their positions in the graph."""
     origin: str
     """PyTorch's name: `aten::addmm`; empty where it is not recorded."""
-    file: str = ""
-    """The line of Python that built it, where recorded: the innermost one, which may be torch's own."""
-    line: int = 0
+    stack: tuple[Frame, ...] = ()
+    """Where it was built, innermost first, as far as recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +51,23 @@ class Graph:
     operations: tuple[Operation, ...]
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """The shapes of the inputs, in their order."""
+    def inputs(self) -> list[Operation]:
+        """The inputs, in their order."""
         inputs = [operation for operation in self.operations if operation.kind == "parameter"]
-        return tuple(operation.shape for operation in sorted(inputs, key=lambda each: int(each.detail)))
+        return sorted(inputs, key=lambda each: int(each.detail))
 
     @property
-    def outputs(self) -> int:
-        """The number of results."""
+    def results(self) -> list[Operation]:
+        """What the graph returns."""
         last = self.operations[-1] if self.operations else None
-        return len(last.operands) if last is not None and last.kind == "tuple" else int(last is not None)
+        if last is None or last.kind != "tuple":
+            return [last] if last is not None else []
+        return [self.operations[operand] for operand in last.operands]
 
 
-def parse(text: str) -> Graph:
-    """The entry computation of a dump. What is not understood is left out."""
+def parse(text: str, stacks: Mapping[str, tuple[Frame, ...]] | None = None) -> Graph:
+    """The entry computation of a dump. What is not understood is left out. `stacks` are those of its operations."""
+    stacks = stacks or {}
     operations: list[Operation] = []
     positions: dict[str, int] = {}
     _, _, entry = text.partition("\nENTRY ")
@@ -82,7 +87,7 @@ def parse(text: str) -> Graph:
             operands = tuple(positions[each] for each in _OPERAND.findall(inside) if each in positions)
             detail = re.sub(r"to_apply=%[\w.-]+", "", attributes).strip(", ")
         positions[name] = len(operations)
-        origin, file, at = (pattern.search(facts) for pattern in (_TYPE, _FILE, _LINE))
+        origin = _TYPE.search(facts)
         operations.append(
             Operation(
                 kind,
@@ -90,11 +95,16 @@ def parse(text: str) -> Graph:
                 detail,
                 operands,
                 origin.group(1).replace("__", "::", 1) if origin else "",
-                file.group(1) if file else "",
-                int(at.group(1)) if at else 0,
+                stacks.get(name) or _innermost(facts),
             )
         )
     return Graph(tuple(operations))
+
+
+def _innermost(facts: str) -> tuple[Frame, ...]:
+    """The one frame that the text of a dump tells."""
+    file, line = _FILE.search(facts), _LINE.search(facts)
+    return (Frame(file.group(1), int(line.group(1)), ""),) if file and line else ()
 
 
 class Dumps:
@@ -103,18 +113,26 @@ class Dumps:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def take(self, inputs: int, outputs: int) -> Graph | None:
-        """The oldest graph with so many inputs and outputs (-1: any); older ones that do not fit are dropped."""
+    def take(self, inputs: int, outputs: int, folder: str = "") -> Graph | None:
+        """The oldest graph with so many inputs and outputs (-1: any); older ones that do not fit are dropped.
+
+        `folder` is where the process began: names of files may count from there.
+        """
         fitting = None
         done = -1
         for number, path in self._waiting():
-            graph = parse(path.read_text(encoding="utf-8", errors="replace"))
-            if inputs in {-1, len(graph.inputs)} and outputs in {-1, graph.outputs}:
+            graph = _read(path, folder)
+            if inputs in {-1, len(graph.inputs)} and outputs in {-1, len(graph.results)}:
                 fitting, done = graph, number
                 break
         if fitting is not None:
             self._drop(done)
         return fitting
+
+    def forget(self) -> None:
+        """Drop what is there: it was compiled before anybody asked."""
+        if self._folder.is_dir():
+            self._drop(max((number for number, _ in self._waiting()), default=-1))
 
     def _waiting(self) -> Iterator[tuple[int, Path]]:
         if self._folder.is_dir():
@@ -126,3 +144,9 @@ class Dumps:
             match = MODULE.match(path.name)
             if match is not None and int(match.group(1)) <= last:
                 path.unlink()
+
+
+def _read(path: Path, folder: str) -> Graph:
+    whole = path.with_suffix(".hlo.pb")
+    stacks = stacks_of(whole.read_bytes(), folder) if whole.is_file() else {}
+    return parse(path.read_text(encoding="utf-8", errors="replace"), stacks)

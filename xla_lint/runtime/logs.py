@@ -28,8 +28,9 @@ class DebugLog:
         `echo` is a file descriptor that gets a copy of everything read: where the program wanted its records.
         """
         self.path = path
-        self._owned = owned
+        self.owned = owned
         self._offset = offset
+        self.echoes = echo is not None
         self._echo = echo
         self._parser = RecordParser()
         self._renamed: Path | None = None
@@ -44,7 +45,7 @@ class DebugLog:
         if not self.path.is_file():
             return
         self._offset += yield from self._read(self.path, self._offset)
-        if self._owned and self._offset >= ROTATE:
+        if self.owned and self._offset >= ROTATE:
             self._renamed = self.path.with_suffix(".old")
             self.path.replace(self._renamed)
             self._renamed_offset, self._offset = self._offset, 0
@@ -58,5 +59,5 @@ class DebugLog:
                 taken += len(piece)
                 if self._echo is not None:
                     os.write(self._echo, piece)
-                yield from self._parser.feed(piece.decode(errors="replace"))
+                yield from self._parser.feed(piece.decode(errors="surrogateescape"))
         return taken

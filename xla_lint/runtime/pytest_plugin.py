@@ -13,6 +13,7 @@ import pytest
 
 from xla_lint.runtime.counter import TooManyCompilesError, assert_max_compiles
 from xla_lint.runtime.counts import RuntimeMissingError
+from xla_lint.runtime.debugfile import record_compilations
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -27,6 +28,12 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{MARKER}(limit, after=0): fail the test if it compiles more than `limit` XLA graphs after its first "
         "`after` steps",
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where a test has a budget, have torch_xla record what compiles, while that is still possible."""
+    if any(item.get_closest_marker(MARKER) or MARKER in getattr(item, "fixturenames", ()) for item in items):
+        record_compilations()
 
 
 @pytest.fixture

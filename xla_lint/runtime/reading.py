@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import dis
 import functools
-import sys
 import threading
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xla_lint.runtime.counts import runtime
-from xla_lint.runtime.places import here, is_backend, is_ours, is_own, own
+from xla_lint.runtime.places import frames_of, is_backend, is_ours, is_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
-
-    from xla_lint.runtime.places import Frame
 
 KERNELS = {"_local_scalar_dense": "value", "_to_cpu": "fallback", "_to_copy": "copy", "copy_": "copy"}
 """The kernels of torch 2.9 for XLA tensors that bring values to the host, and what it means when they are called.
@@ -35,19 +32,28 @@ BRANCHES = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """How the bytecode instructions begin at which a test asks for the truth of a value."""
 
 
+class Observer(Protocol):
+    """What is told of the kernels. Nothing of it may raise."""
+
+    def ready(self) -> None:
+        """Something may be executed now."""
+
+    def moved(self) -> None:
+        """A tensor goes to the device, or becomes another type there."""
+
+    def read(self, kind: str, pending: bool, seconds: float) -> None:
+        """The host has read: how, whether values were pending, and how long it took."""
+
+
 class Kernels:
     """The wrapped kernels. They stay wrapped until the process ends."""
 
-    def __init__(self, report: Callable[[str, bool, float], None], ready: Callable[[], None]) -> None:
-        """`report` is called after each transfer: how, whether values were pending, seconds; `ready` before it.
-
-        Neither may raise.
-        """
+    def __init__(self, observer: Observer) -> None:
+        """The observer is told of each transfer."""
         import torch  # noqa: PLC0415
 
         extension = runtime("torch_xla")._XLAC
-        self._report = report
-        self._ready = ready
+        self._observer = observer
         self._need = extension._check_tensor_need_materialization
         self._inside = threading.local()
         self._library = torch.library.Library("aten", "IMPL")
@@ -62,17 +68,20 @@ class Kernels:
     def _wrapped(self, kernel: Any, how: str) -> Callable[..., Any]:
         @functools.wraps(kernel.call_boxed, assigned=())
         def read(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if getattr(self._inside, "kernel", False) or (how == "copy" and not _to_host(args, kwargs)):
+            if getattr(self._inside, "kernel", False):
+                return kernel.call_boxed(keys, *args, **kwargs)
+            if how == "copy" and not _to_host(args, kwargs):
+                self._observer.moved()
                 return kernel.call_boxed(keys, *args, **kwargs)
             self._inside.kernel = True
-            self._ready()
+            self._observer.ready()
             pending = self._pending(list(_tensors(args)))
             began = time.perf_counter()
             try:
                 result = kernel.call_boxed(keys, *args, **kwargs)
             finally:
                 self._inside.kernel = False
-            self._report(how, pending, time.perf_counter() - began)
+            self._observer.read(how, pending, time.perf_counter() - began)
             return result
 
         return read
@@ -80,11 +89,11 @@ class Kernels:
     def _wrapped_saving(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def read(tensors: Any) -> Any:
-            self._ready()
+            self._observer.ready()
             pending = self._pending(tensors)
             began = time.perf_counter()
             result = function(tensors)
-            self._report("save", pending, time.perf_counter() - began)
+            self._observer.read("save", pending, time.perf_counter() - began)
             return result
 
         return read
@@ -114,23 +123,21 @@ def _to_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return bool(args and hasattr(args[0], "device") and args[0].device.type == "cpu")
 
 
-def asked(how: str) -> tuple[Frame | None, str]:
-    """The user's line that reads now, and how it asked: `how` again, or `format`, `branch` or `closure`."""
-    place = own(here())
+def asked(innermost: FrameType, how: str) -> str:
+    """How the user's line reads that the stack belongs to: `how` again, or `format`, `branch` or `closure`."""
     if how in {"fallback", "save"}:
-        return place, how
-    if any(frame.function in CLOSURES and is_backend(frame.file) for frame in here()):
-        return place, "closure"
-    frame: FrameType | None = sys._getframe()
+        return how
+    if any(frame.function in CLOSURES and is_backend(frame.file) for frame in frames_of(innermost)):
+        return "closure"
+    frame: FrameType | None = innermost
     while frame is not None and (is_ours(frame.f_code.co_filename) or not is_own(frame.f_code.co_filename)):
         if frame.f_code.co_name in FORMATTING:
-            return place, "format"
+            return "format"
         frame = frame.f_back
     tests = how == "value" and frame is not None and _tests(frame.f_code, frame.f_lasti)
-    return place, "branch" if tests else how
+    return "branch" if tests else how
 
 
-@functools.lru_cache(maxsize=4096)
 def _tests(code: CodeType, offset: int) -> bool:
     """True where the instruction at `offset` bytes asks whether a value is true."""
     return dis.opname[code.co_code[offset]].startswith(BRANCHES)

@@ -30,10 +30,11 @@ from xla_lint.runtime.places import Frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMPILE, EXECUTION = "compile", "execution"
+COMPILE, EXECUTION, REFUSED = "compile", "execution", "refused"
 DYNAMO_RUN = "dynamo is executing a compiled program"
 
 _PREFIX = re.compile(r"(Compilation|Execution|Unexpected Execution) Analysis: ?")
+KINDS = {"Compilation": COMPILE, "Execution": EXECUTION, "Unexpected Execution": REFUSED}
 _FRAME = re.compile(r"  (\S.*?) \((.*):(\d+)\)$")
 _COMPILED = "Computation hash: "
 _RULE = "=" * 20
@@ -46,7 +47,7 @@ class Record:
     """One compilation or execution."""
 
     kind: str
-    """`compile` or `execution`."""
+    """`compile`, `execution`, or `refused`: one that a region under `full_graph=True` does not allow."""
     cause: str = ""
     """As torch_xla spells it; empty where it left no record."""
     graph: str = ""
@@ -56,6 +57,8 @@ class Record:
     outputs: int = -1
     frames: tuple[Frame, ...] = ()
     """Innermost first; empty where there was no Python frame."""
+    text: str = ""
+    """Of a refused one: what torch_xla tells the user."""
 
 
 class RecordParser:
@@ -108,7 +111,7 @@ def _parse(block: str) -> Record | None:
     first = _PREFIX.match(lines[0]) if lines else None
     if first is None:
         return None
-    kind = COMPILE if first.group(1) == "Compilation" else EXECUTION
+    kind = KINDS[first.group(1)]
     body = [line[first.end() :] for line in lines]
     facts: dict[str, str] = {}
     frames = []
@@ -133,4 +136,5 @@ def _parse(block: str) -> Record | None:
         int(facts.get("Number of Graph Inputs", -1)),
         int(facts.get("Number of Graph Outputs", -1)),
         tuple(frames),
+        block if kind == REFUSED else "",
     )

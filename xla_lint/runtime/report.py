@@ -87,7 +87,8 @@ def _facts(summary: Summary, broken: Sequence[str]) -> dict[str, object]:
         "shown": table.shown,
         "reasons": list(table.reasons(summary)),
         "fallbacks": list(table.fallbacks(summary)),
-        "notes": [*table.rates(summary), *summary.notes],
+        "at": table.at,
+        "notes": [*table.steps(summary), *table.remarks(summary)],
         "parts": [chart(part) for part in summary.parts],
         "totals": [
             ("steps", f"{summary.steps}"),

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from xla_lint.runtime.counter import CompileCounter
 from xla_lint.runtime.counts import compiles
+from xla_lint.runtime.explained import Explained
 from xla_lint.runtime.watcher import LOGGER
 
 if TYPE_CHECKING:
     from xla_lint.runtime.counts import Counts
+    from xla_lint.runtime.explained import Compiled
 
 
 class StepLog:
@@ -19,6 +21,7 @@ class StepLog:
         self._after = after
         self._steps = 0
         self._counter: CompileCounter | None = None
+        self._explained = Explained.begin()
         self._seen = 0
 
     def begin(self) -> None:
@@ -61,6 +64,11 @@ class StepLog:
 
     def _report(self, when: str) -> None:
         now = compiles()
+        where = dict.fromkeys(map(_told, self._explained.new())) if self._explained is not None else ()
         if now > self._seen and self._steps > self._after:
-            LOGGER.warning("compiled %d times %s", now - self._seen, when)
+            LOGGER.warning("compiled %d times %s%s", now - self._seen, when, "".join(f"; {each}" for each in where))
         self._seen = now
+
+
+def _told(compiled: Compiled) -> str:
+    return f"{compiled.where}, because {compiled.why}" if compiled.why else compiled.where

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.runtime.causes import cause_of
 from xla_lint.runtime.collect import Line
+from xla_lint.runtime.confirmation import Unconfirmed, unconfirmed
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.debugfile import EVERYTHING
-from xla_lint.runtime.exchange import Steps
-from xla_lint.runtime.findings import allowed_rules
-from xla_lint.runtime.sources import line_of
+from xla_lint.runtime.exchange import Source, Steps
+from xla_lint.runtime.fallbacks import fallbacks_of
+from xla_lint.runtime.findings import TOO_MANY, is_checked
+from xla_lint.runtime.history import Compiled, history
+from xla_lint.runtime.places import Frame
+from xla_lint.runtime.reasons import Reason, Told, reasons
+from xla_lint.runtime.sources import learn, line_of
+from xla_lint.runtime.uncut import Uncut, uncut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
-    from xla_lint.runtime.collect import Process, Recompile, Recording
+    from xla_lint.runtime.collect import Process, Recording
     from xla_lint.runtime.exchange import State
     from xla_lint.runtime.findings import Linted, Verdict
+    from xla_lint.runtime.graph_stacks import Stack
+    from xla_lint.runtime.places import Place
 
-FORMAT = 1
+SEVERAL = 1.5
+"""More barriers a step than this are several."""
+FORMAT = 2
 """The version of `as_json`; it changes only if a key changes its meaning or goes."""
 
 
@@ -34,9 +45,13 @@ class Row:
     line: int
     function: str
     source: str
+    inside_file: str
+    """The line of a framework through which the line did it; empty where it asked torch itself."""
+    inside_line: int
+    inside_function: str
     compiles: int
     recompiles: int
-    """Those among the compiles for which the line had compiled before, for the same cause."""
+    """Those among the compiles for which a graph like it was compiled there before."""
     recompiled_steps: int
     """The line's executions from the first of these on."""
     executions: int
@@ -49,28 +64,14 @@ class Row:
     """Those among the reads that needed no execution."""
     seconds: float
     cause: str
+    manners: list[str]
+    """How it reads, as in `exchange.ReadsAt`; the most frequent first."""
     rule: str
     """Empty where nothing is wrong with the line."""
     seen: str
     """`found by the linter too` or `seen only at run time`; empty without a rule."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Recompiles of one line for one reason."""
-
-    file: str
-    line: int
-    number: int
-    cause: str
-    words: str
-    """What changed, the last time."""
-    built_file: str
-    built_line: int
-    allowed: tuple[str, ...]
-    """The rules that the evidence allows, likeliest first."""
-    rule: str
-    seen: str
+    stacks: list[tuple[int, Stack]]
+    """The whole stacks, innermost line first, and how many compiles and executions each has; the busiest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,14 @@ class Part:
     command: str
     counts: Counts
     steps: int
+    step: str
+    """What a step is, as in `steps`; empty where there was none."""
+    step_file: str
+    """The line at which a step ends."""
+    step_line: int
+    barriers: int
+    """Those before which something was executed."""
+    optimizer_steps: int
     complete: bool
     """False where the process ended without leaving its last counts."""
     warm_steps: int
@@ -89,7 +98,13 @@ class Part:
     """The compiles, executions and reads of those steps."""
     warm_executions: int
     warm_reads: int
+    warm_lines: dict[str, int]
+    """The lines that compiled after the warm-up, and how often."""
+    eager_file: str
+    """Where eager mode was switched on; empty where it was not."""
+    eager_line: int
     timeline: list[Steps]
+    compiles: list[Compiled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +118,18 @@ class Summary:
     parts: list[Part]
     rows: list[Row]
     reasons: list[Reason]
+    uncut: list[Uncut]
     fallbacks: dict[str, int]
+    """The operations that ran on the CPU for want of a lowering, and how often."""
+    fallbacks_here: dict[str, int]
+    """Those that only the CPU device has no lowering for."""
+    unconfirmed: list[Unconfirmed] = field(default_factory=list)
+    """The linter's findings in these files of which the run shows nothing."""
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Why the record is not complete: whoever has set limits cannot rely on it."""
+    cells: dict[str, Source] = field(default_factory=dict)
+    """The cells of notebooks that took part, by the names of their files."""
     ran: dict[str, list[int]] = field(default_factory=dict)
     """The lines that ran, by file; empty where nobody asked for them."""
 
@@ -139,8 +162,12 @@ class Summary:
             KeyError, TypeError: it is of another version.
         """
         values = {each.name: data[each.name] for each in fields(cls)}
-        values["rows"] = [Row(**row) for row in data["rows"]]
-        values["reasons"] = [Reason(**{**reason, "allowed": tuple(reason["allowed"])}) for reason in data["reasons"]]
+        values["rows"] = [_row_of(row) for row in data["rows"]]
+        values["reasons"] = [_reason_of(reason) for reason in data["reasons"]]
+        values["uncut"] = [Uncut(**each) for each in data["uncut"]]
+        values["unconfirmed"] = [Unconfirmed(**each) for each in data["unconfirmed"]]
+        values["cells"] = {file: Source(**cell) for file, cell in data["cells"].items()}
+        learn(values["cells"])
         values["parts"] = [_part_of(part) for part in data["parts"]]
         return cls(**values)
 
@@ -149,16 +176,20 @@ def summarise(recording: Recording, linted: Linted, *, command: str, ended: str,
     """Put the processes of a run together. The linter checks each file that appears."""
     processes = recording.processes
     parts = [_part(process) for process in processes if process.state is not None]
-    fallbacks: Counter[str] = Counter()
-    for part in parts:
-        fallbacks.update(part.counts.fallbacks)
-    reasons = list(_reasons(processes, linted, fallbacks))
-    steps = sum(part.steps for part in parts)
+    everywhere, here = fallbacks_of(state for process in processes if (state := process.state) is not None)
+    cells = {file: cell for process in processes if process.state for file, cell in process.state.cells.items()}
+    learn(cells)
     lines = _merged(processes)
     for line in lines:
-        if line.place is not None:
-            linted.spans(line.place.file)
-    rows = [_row(line, linted, steps, reasons) for line in lines]
+        if line.place.own is not None and is_checked(line.place.own.file):
+            linted.spans(line.place.own.file)
+    why = list(reasons(processes, linted))
+    grown = [each for process in processes for each in uncut(process, linted)]
+    steps = sum(part.steps for part in parts)
+    split = _split(lines, steps)
+    if any(linted.splits(place) for place in split):
+        split = set()  # of the barriers in a step one may stay, and the linter says which
+    rows = [_row(line, linted, steps, [*why, *grown], splits=line.place in split) for line in lines]
     ran = _ran(state for process in processes if (state := process.state) is not None)
     return Summary(
         command,
@@ -166,10 +197,14 @@ def summarise(recording: Recording, linted: Linted, *, command: str, ended: str,
         warmup,
         parts,
         rows,
-        reasons,
-        dict(fallbacks.most_common()),
+        why,
+        grown,
+        dict(everywhere.most_common()),
+        dict(here.most_common()),
+        list(unconfirmed(linted.all(), rows, [*why, *grown])),
         [*_notes(processes, parts), *linted.problems],
         list(_problems(recording)),
+        cells,
         ran,
     )
 
@@ -177,24 +212,64 @@ def summarise(recording: Recording, linted: Linted, *, command: str, ended: str,
 def _part(process: Process) -> Part:
     state = process.state
     assert state is not None
-    warm = state.counts - state.warm if state.warm is not None else Counts()
+    counts = process.counts
+    warm = state.warm
+    if warm is None and not state.step:
+        warm = Counts()  # no step was seen, so that nothing is left out
+    last = state.last if state.last is not None and state.warm is not None else counts
+    place, eager = state.step_place.own, state.eager.own if state.eager else None
     return Part(
         state.pid,
-        " ".join(state.arguments),
-        state.counts,
+        shlex.join(state.arguments),
+        counts,
         state.steps,
+        state.step,
+        place.file if place else "",
+        place.line if place else 0,
+        state.barriers,
+        state.optimizer_steps,
         state.ended,
         max(0, state.steps - state.warm_steps),
-        warm.compiles,
-        warm.executions,
-        warm.reads,
+        counts.compiles - warm.compiles if warm else 0,
+        last.executions - warm.executions if warm else 0,
+        last.reads - warm.reads if warm else 0,
+        _warm_lines(process, warm),
+        eager.file if eager else "",
+        eager.line if eager else 0,
         state.timeline,
+        list(history(process)),
     )
+
+
+def _warm_lines(process: Process, warm: Counts | None) -> dict[str, int]:
+    late = [each.place.own for each in process.compiles if warm is not None and each.number > warm.compiles]
+    return dict(Counter(str(place) for place in late if place is not None).most_common())
 
 
 def _part_of(data: dict[str, Any]) -> Part:
     counts, timeline = Counts(**data["counts"]), [Steps(**each) for each in data["timeline"]]
-    return Part(**{**data, "counts": counts, "timeline": timeline})
+    compiles = [
+        Compiled(**{**each, "stack": _stack_of(each["stack"]), "differences": _told_of(each["differences"])})
+        for each in data["compiles"]
+    ]
+    return Part(**{**data, "counts": counts, "timeline": timeline, "compiles": compiles})
+
+
+def _stack_of(frames: Iterable[Sequence[Any]]) -> Stack:
+    return tuple(Frame(*frame) for frame in frames)
+
+
+def _told_of(differences: Iterable[dict[str, Any]]) -> tuple[Told, ...]:
+    return tuple(Told(**each) for each in differences)
+
+
+def _row_of(data: dict[str, Any]) -> Row:
+    stacks = [(number, _stack_of(stack)) for number, stack in data["stacks"]]
+    return Row(**{**data, "stacks": stacks})
+
+
+def _reason_of(data: dict[str, Any]) -> Reason:
+    return Reason(**{**data, "allowed": tuple(data["allowed"]), "differences": _told_of(data["differences"])})
 
 
 def _ran(states: Iterable[State]) -> dict[str, list[int]]:
@@ -207,11 +282,14 @@ def _ran(states: Iterable[State]) -> dict[str, list[int]]:
 
 def _merged(processes: Iterable[Process]) -> list[Line]:
     """The lines of all processes, the costly ones first, what has no line last."""
-    lines: dict[tuple[str, int] | None, Line] = {}
+    lines: dict[Hashable, Line] = {}
     for process in processes:
         for line in process.lines.values():
-            key = (line.place.file, line.place.line) if line.place else None
+            own, inside = line.place
+            key = (own and own[:2], inside and inside[:2])
             whole = lines.setdefault(key, Line(line.place))
+            whole.barriers += line.barriers
+            whole.stacks.update(line.stacks)
             whole.compiles += line.compiles
             whole.executions += line.executions
             whole.forced.add(line.forced)
@@ -225,13 +303,20 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
     busy = [
         line for line in lines.values() if line.compiles or line.executions or line.pending_reads or line.late_reads
     ]
-    return sorted(busy, key=lambda line: (line.place is None, -line.seconds, -line.executions))
+    return sorted(busy, key=lambda line: (line.place.own is None, -line.seconds, -line.executions))
 
 
-def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> Row:
-    verdict: Verdict | None = linted.of_line(line, steps)
+def _split(lines: Iterable[Line], steps: int) -> set[Place]:
+    """The barriers that are not the only one of a step, where most steps have several."""
+    cuts = [line for line in lines if line.barriers > TOO_MANY * steps]
+    several = sum(line.barriers for line in cuts) > SEVERAL * steps
+    return {line.place for line in cuts} if several and len(cuts) > 1 else set()
+
+
+def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason | Uncut], *, splits: bool) -> Row:
+    verdict: Verdict | None = linted.of_line(line, steps, splits=splits)
     rule, seen = (verdict.symbol, verdict.words) if verdict else ("", "")
-    place = line.place
+    place, inside = line.place
     if verdict is None and place is not None:
         here = [each for each in reasons if (each.file, each.line) == (place.file, place.line) and each.rule]
         if here:
@@ -242,6 +327,9 @@ def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> R
         place.line if place else 0,
         place.function if place else "",
         line_of(place.file, place.line) if place else "",
+        inside.file if inside else "",
+        inside.line if inside else 0,
+        inside.function if inside else "",
         line.compiles,
         line.recompiles,
         line.executions - line.executed_before,
@@ -252,48 +340,22 @@ def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason]) -> R
         line.late_reads,
         line.seconds,
         _cause(line),
+        [how for how, _ in line.manners.most_common()],
         rule,
         seen,
+        [(number, stack) for stack, number in line.stacks.most_common()],
     )
 
 
 def _cause(line: Line) -> str:
     words = list(dict.fromkeys(cause_of(cause).words for cause, number in line.causes.most_common() if number))
     if not words and line.late_reads:
-        words = ["a value that is there already is read"] if line.place else ["reads outside any Python frame"]
+        words = ["a value that is there already is read"] if line.place.own else ["reads outside any Python frame"]
     return "; ".join(words)
 
 
-def _reasons(processes: Iterable[Process], linted: Linted, fallbacks: Counter[str]) -> Iterable[Reason]:
-    """Recompiles of the same line that allow the same rules are told once, with the last change."""
-    groups: dict[tuple[str, int, tuple[str, ...]], list[Recompile]] = {}
-    for process in processes:
-        for recompile in process.recompiles:
-            key = (recompile.place.file, recompile.place.line, allowed_rules(recompile, fallbacks))
-            groups.setdefault(key, []).append(recompile)
-    beyond: Counter[tuple[str, int]] = Counter()
-    for process in processes:
-        for place, number in process.unexplained.items():
-            beyond[place.file, place.line] += number
-    for (file, line, allowed), group in groups.items():
-        last = group[-1]
-        verdict = linted.of_recompile(last, fallbacks)
-        change = last.change
-        yield Reason(
-            file,
-            line,
-            len(group) + beyond.pop((file, line), 0),
-            last.cause,
-            change.words if change else "one of the two graphs was not recorded",
-            change.file if change else "",
-            change.line if change else 0,
-            allowed,
-            verdict.symbol if verdict else "",
-            verdict.words if verdict else "",
-        )
-
-
 def _problems(recording: Recording) -> Iterable[str]:
+    yield from recording.problems
     if recording.idle and not recording.processes:
         yield "torch_xla was imported, and nothing was compiled or executed on an XLA device"
     for pid, what in recording.unseen.items():

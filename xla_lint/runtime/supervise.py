@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from xla_lint.runtime import debugfile, exchange
 from xla_lint.runtime.collect import Collector
 from xla_lint.runtime.findings import Linted
+from xla_lint.runtime.program import command_of
 from xla_lint.runtime.strays import Strays
 from xla_lint.runtime.summary import summarise
 
@@ -33,6 +35,8 @@ LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
 """How long a program that is asked to end may take."""
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
+ROOM = 1 << 16
+"""With less bytes free on the disk, something could not be written."""
 STDERR = 2
 """The file descriptor."""
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -50,7 +54,7 @@ class Outcome:
 def supervise(
     arguments: Sequence[str], warmup: int, *, lines: bool = False, silent: bool = False, limit: float | None = None
 ) -> Outcome:
-    """Run `python *arguments` with this interpreter, unchanged but for its environment, until it ends.
+    """Run what `arguments` name, as `program.command_of` says, unchanged but for its environment, until it ends.
 
     `lines` has it note the lines that run, at some cost before Python 3.12. `silent` takes its standard streams away.
     After `limit` seconds it is terminated.
@@ -62,7 +66,7 @@ def supervise(
         request = exchange.Request(Path(name), warmup, lines)
         collector = Collector(request.run, echo=_wanted_records())
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL if silent else None)
-        child = subprocess.Popen([sys.executable, *arguments], env=_environment(request), **streams)
+        child = subprocess.Popen(command_of(arguments), env=_environment(request), **streams)
         strays = Strays(child.pid, request.run)
         before = _forward_signals(child)
         try:
@@ -71,8 +75,11 @@ def supervise(
             for number, handler in before.items():
                 signal.signal(number, handler)
         recording = collector.finish()
+        if shutil.disk_usage(request.run).free < ROOM:
+            recording.problems.append(f"the disk of {request.run.parent} is full, so that records are missing")
     recording.unseen.update(strays.found)
-    command = shlex.join(["python", *arguments])
+    python = [] if Path(arguments[0]).name == Path(command_of(arguments)[0]).name else ["python"]
+    command = shlex.join([*python, *arguments])
     return Outcome(status, summarise(recording, Linted(), command=command, ended=_ended(status), warmup=warmup))
 
 

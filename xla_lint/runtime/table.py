@@ -9,14 +9,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from xla_lint.runtime.fallbacks import LOWERED
 from xla_lint.runtime.findings import TOO_MANY
+from xla_lint.runtime.sources import name_of
+from xla_lint.runtime.steps import BARRIER, OPTIMIZER, READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TextIO
 
-    from xla_lint.runtime.summary import Part, Summary
+    from xla_lint.runtime.reasons import Reason, Told
+    from xla_lint.runtime.summary import Part, Row, Summary
+    from xla_lint.runtime.uncut import Uncut
 
+LISTED = 8
+"""So many findings are listed that the run does not confirm."""
 WIDTH = 140
 """Columns where the output is no terminal."""
 
@@ -27,7 +34,7 @@ def write(summary: Summary, broken: Sequence[str], stream: TextIO) -> None:
     console.print(Text(f"xla-lint run: {headline(summary)}", style="bold"))
     if summary.rows:
         console.print(_table(summary))
-    for sentence in [*reasons(summary), *fallbacks(summary), *rates(summary), *summary.notes]:
+    for sentence in [*steps(summary), *reasons(summary), *fallbacks(summary), *remarks(summary)]:
         console.print(Text(sentence))
     for sentence in summary.problems:
         console.print(Text(f"error: {sentence}", style="bold red"))
@@ -52,6 +59,7 @@ def shown(file: str, line: int) -> str:
     """A place as the reports name it: relative to the current folder, or to where packages are installed."""
     if not file:
         return "(no Python line)"
+    file = name_of(file)
     path = Path(file)
     cwd = Path.cwd()
     if path.is_relative_to(cwd):
@@ -60,12 +68,69 @@ def shown(file: str, line: int) -> str:
 
 
 def reasons(summary: Summary) -> Iterator[str]:
-    """One sentence for every reason to compile again."""
+    """One sentence for every reason to compile again, and for every graph that holds several steps."""
     for reason in summary.reasons:
         often = "once" if reason.number == 1 else f"{reason.number} times"
-        built = f" (built at {shown(reason.built_file, reason.built_line)})" if reason.built_file else ""
-        rule = f"; see {reason.rule}, {reason.seen}" if reason.rule else ""
-        yield f"recompiled {often} at {shown(reason.file, reason.line)} because {reason.words}{built}{rule}"
+        words = "; and because ".join(map(_difference, reason.differences)) or reason.words
+        because = f" because {words}" if reason.explained else f", not explained: {words}"
+        yield f"recompiled {often} at {shown(reason.file, reason.line)}{because}{_rule(reason)}"
+    for each in summary.uncut:
+        yield _uncut(each)
+
+
+def _difference(told: Told) -> str:
+    if not told.file:
+        return told.words
+    tensor = f"{told.tensor} " if told.tensor else ""
+    return f"{told.words} ({tensor}at {shown(told.file, told.line)})"
+
+
+def _uncut(each: Uncut) -> str:
+    what = []
+    if each.turns:
+        lines = shown(each.loop_file, each.loop_first) + (
+            f" to {each.loop_last}" if each.loop_last != each.loop_first else ""
+        )
+        what.append(f"at least {each.turns} turns of the loop at {lines}")
+    if each.optimizer_steps:
+        what.append(f"{each.optimizer_steps} optimizer steps" if each.optimizer_steps > 1 else "1 optimizer step")
+    held = " and ".join(what)
+    return (
+        f"no barrier cut the graph compiled at {shown(each.file, each.line)}: it holds {held}, "
+        f"{each.operations} operations in all{_rule(each)}"
+    )
+
+
+def _rule(each: Reason | Uncut) -> str:
+    return f"; see {each.rule}, {each.seen}" if each.rule else ""
+
+
+def steps(summary: Summary) -> Iterator[str]:
+    """What a step was taken to be, where it is not what ends at each barrier."""
+    for part in summary.parts:
+        if part.steps == 1:
+            continue
+        place = shown(part.step_file, part.step_line)
+        if part.step == BARRIER and part.barriers > part.steps:
+            yield f"a step is taken to end at {place}: {part.barriers / part.steps:.3g} barriers a step"
+        elif part.step == OPTIMIZER:
+            yield f"no barrier was reached; a step is taken to be one of the optimizer at {place}"
+        elif part.step == READ:
+            yield f"no barrier was reached; a step is taken to end with the read at {place}"
+        elif not part.step:
+            yield "no step was seen: no barrier, no optimizer step and no read; limits hold of all that happened"
+        if part.eager_file:
+            yield (
+                f"eager mode was switched on at {shown(part.eager_file, part.eager_line)}: each operation is compiled "
+                "and executed by itself"
+            )
+
+
+def remarks(summary: Summary) -> Iterator[str]:
+    """What else is to be said."""
+    yield from unconfirmed(summary)
+    yield from rates(summary)
+    yield from summary.notes
 
 
 def fallbacks(summary: Summary) -> Iterator[str]:
@@ -73,6 +138,8 @@ def fallbacks(summary: Summary) -> Iterator[str]:
     if summary.fallbacks:
         each = ", ".join(f"{name} ({number})" for name, number in summary.fallbacks.items())
         yield f"ran on the CPU, because XLA has no lowering for them: {each}"
+    for name, number in summary.fallbacks_here.items():
+        yield f"ran on the CPU {number} times on this device only: {name}, which torch_xla lowers on {LOWERED[name]}"
 
 
 def rates(summary: Summary) -> Iterator[str]:
@@ -84,6 +151,20 @@ def rates(summary: Summary) -> Iterator[str]:
                     f"process {part.pid}, once warm: {number / part.warm_steps:.2f} {what} a step; "
                     f"more than {TOO_MANY} is too many"
                 )
+
+
+def at(row: Row) -> str:
+    """The place of a row: the user's own line, and that of a framework that did it."""
+    place = shown(row.file, row.line)
+    return f"{place} > {shown(row.inside_file, row.inside_line)}" if row.inside_file else place
+
+
+def unconfirmed(summary: Summary) -> Iterator[str]:
+    """One sentence for the findings of which the run shows nothing."""
+    each = [f"{found.symbol} at {shown(found.file, found.line)}" for found in summary.unconfirmed]
+    if each:
+        more = f" and {len(each) - LISTED} more" if len(each) > LISTED else ""
+        yield f"found by the linter, and nothing of it seen in this run: {', '.join(each[:LISTED])}{more}"
 
 
 def pid_of(part: Part) -> str:
@@ -101,7 +182,7 @@ def _table(summary: Summary) -> Table:
     for row in summary.rows:
         rule = f"{row.rule} ({row.seen})" if row.rule else ""
         table.add_row(
-            Text(shown(row.file, row.line)),
+            Text(at(row)),
             str(row.compiles),
             str(row.executions),
             f"{row.reads} ({row.late_reads} late)" if row.late_reads else str(row.reads),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime import barriers
+from xla_lint.runtime.explained import Explained
 from xla_lint.runtime.places import here, own
 
 if TYPE_CHECKING:
@@ -23,16 +24,20 @@ class Watcher:
     def __init__(self, after: int) -> None:
         self._after = after
         self._steps = 0
+        self._explained = Explained.begin()
 
     def reached(self, barrier: Barrier) -> None:
         """A barrier has returned."""
         if not barrier.executed:
             return
         self._steps += 1
-        if barrier.compiles and self._steps > self._after:
-            LOGGER.warning(
-                "recompiled at %s in step %d: %.1f s", own(here()) or "an unknown line", self._steps, barrier.seconds
-            )
+        if not barrier.compiles:
+            return
+        new = list(self._explained.new()) if self._explained is not None else []
+        if self._steps > self._after:
+            why = f", because {new[-1].why}" if new and new[-1].why else ""
+            place = own(here()) or "an unknown line"
+            LOGGER.warning("recompiled at %s in step %d: %.1f s%s", place, self._steps, barrier.seconds, why)
 
 
 @contextmanager

@@ -1,0 +1,102 @@
+"""Where graphs are compiled, and which earlier graph a new one is to be compared with: the closest one there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from xla_lint.runtime.differences import STRUCTURE as STRUCTURAL
+from xla_lint.runtime.differences import Difference, differences
+
+if TYPE_CHECKING:
+    from xla_lint.runtime.graphs import Graph
+
+Key = TypeVar("Key")
+ROOM = 300_000
+"""The operations of all graphs that a site remembers; the oldest ones but the first go."""
+MOST, FEWEST = 32, 2
+"""The graphs that it remembers."""
+WEIGHT = 3
+"""How much more another operation counts than one with another shape or value, when distances are compared."""
+ALIKE = 0.5
+"""Graphs that share less than this part of their operations are different programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A graph that was compiled."""
+
+    number: int
+    """Among all that the process compiled, from 1."""
+    graph: Graph
+    outline: Counter[tuple[str, str]]
+    exact: Counter[tuple[str, str, str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A graph against the closest one that was compiled at the same place before."""
+
+    number: int
+    """Of the earlier one."""
+    operations: int
+    """Of the earlier one, likewise."""
+    differences: tuple[Difference, ...]
+    """Empty where it is not explained."""
+    structure: bool
+    """True where they differ in nothing but which operations and inputs there are, or what becomes of results."""
+    same: bool
+    """True where XLA was given the same graph: what differs is known to torch_xla alone."""
+
+
+@dataclass(slots=True)
+class Site:
+    """One stack that compiles, for one cause."""
+
+    known: list[Known] = field(default_factory=list)
+
+    def add(self, number: int, graph: Graph) -> Comparison | None:
+        """Take in a graph; None where nothing alike was compiled here before."""
+        new = _known(number, graph)
+        old = min(reversed(self.known), key=lambda each: _distance(each, new), default=None)
+        self.known.append(new)
+        self._forget()
+        if old is None or not _alike(old, new):
+            return None
+        found = tuple(differences(old.graph, graph))
+        structure = bool(found) and all(each.what in STRUCTURAL for each in found)
+        same = not found and old.exact == new.exact
+        return Comparison(old.number, len(old.graph.operations), found, structure, same)
+
+    def grows(self, graph: Graph) -> bool:
+        """True where a graph, which is not added yet, has all operations of the last one, and more."""
+        if not self.known:
+            return False
+        last, new = self.known[-1].outline, _known(0, graph).outline
+        return last != new and not last - new
+
+    def _forget(self) -> None:
+        while len(self.known) > MOST or (
+            len(self.known) > FEWEST and sum(len(each.graph.operations) for each in self.known) > ROOM
+        ):
+            del self.known[1]
+
+
+def _known(number: int, graph: Graph) -> Known:
+    operations = graph.operations
+    outline = Counter((each.kind, each.origin) for each in operations)
+    exact = Counter((each.kind, each.origin, each.shape, each.detail) for each in operations)
+    return Known(number, graph, outline, exact)
+
+
+def _distance(old: Known, new: Known) -> int:
+    return WEIGHT * _apart(old.outline, new.outline) + _apart(old.exact, new.exact)
+
+
+def _alike(old: Known, new: Known) -> bool:
+    return _apart(old.outline, new.outline) <= (1 - ALIKE) * (len(old.graph.operations) + len(new.graph.operations))
+
+
+def _apart(one: Counter[Key], other: Counter[Key]) -> int:
+    return sum(abs(one[key] - other[key]) for key in one.keys() | other.keys())
