@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xla_lint.cli.results import Extent, Fix, Located
+    from xla_lint.cli.results import Fix, Located
+    from xla_lint.places import Extent
     from xla_lint.server.rule_pages import RulePage
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.fixing import offered, planned
-from xla_lint.cli.results import Edit, Extent, Fix
+from xla_lint.cli.results import Edit, Fix
+from xla_lint.places import Extent
 from xla_lint.program.project.source import SourceError
 from xla_lint.server.messages import FixesFound
 

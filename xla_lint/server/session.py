@@ -21,7 +21,7 @@ from xla_lint.server.process import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xla_lint.cli.results import Extent
+    from xla_lint.places import Extent
     from xla_lint.server.messages import FromWorker
 
 PYTHON = ".py"
