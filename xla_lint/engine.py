@@ -166,7 +166,9 @@ def membership_of(module: nodes.Module, project: Project, settings: Settings) ->
     own = stated_by(module, settings.scope)
     if settings.backend is not None and uses_any_accelerator(module):
         own |= {Domain.XLA}
-    return replace(known, own=own, may_be_xla=known.may_be_xla or may_name_native_device(module))
+    if may_name_native_device(module):
+        known = replace(known, as_program=known.as_program | {Domain.XLA}, may_be_xla=True)
+    return replace(known, own=own)
 
 
 def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:

@@ -14,6 +14,7 @@ from xla_lint.program.project.backends import (
     is_optional,
     mentions,
     shows,
+    uses_any_accelerator,
 )
 from xla_lint.program.project.declarations import releases_named, requirements
 from xla_lint.program.syntax.index import index_of
@@ -46,6 +47,8 @@ def aims_of(entry: nodes.Module, project: Project, chosen: Backend | None) -> Ai
     declared = declared_in(entry, project)
     if chosen is not None:
         return Aims((Aim(chosen, _without(found, chosen), is_moving=chosen in SUCCESSORS),))
+    if is_of_other_maker(entry, project):
+        return Aims((Aim(),))
     if declared is not None and ASSUMED not in found:
         found = (*found, declared) if declared not in found else found
     if not found:
@@ -58,6 +61,12 @@ def aims_of(entry: nodes.Module, project: Project, chosen: Backend | None) -> Ai
     return Aims(tuple(Aim(backend, _without(found, backend), moving) for backend in found))
 
 
+def is_of_other_maker(entry: nodes.Module, project: Project) -> bool:
+    """Whether a program is for another maker's device of the name of a native backend's, as far as its files tell."""
+    path = project.file_of(entry)
+    return path is not None and project.membership(path).is_other
+
+
 def aims_of_parts(modules: Iterable[nodes.Module]) -> tuple[Aim, ...]:
     """For which native backends a program is whose entry tells none, as the modules tell that take part."""
     parts = list(modules)
@@ -67,11 +76,16 @@ def aims_of_parts(modules: Iterable[nodes.Module]) -> tuple[Aim, ...]:
 
 
 def declared_in(module: nodes.Module, project: Project) -> Backend | None:
-    """The backend whose package a module imports that was another one's before the release that is declared."""
+    """The backend whose package a module imports that was another one's before the release that is declared.
+
+    torch knows no accelerator of torch_xla's: a module that asks for one is for the native backend.
+    """
     packages = {name.partition(".")[0] for name in index_of(module).imported}
     for backend in NATIVE:
         if backend.since is None or backend.since[0] not in packages or imports_own(ASSUMED, module):
             continue
+        if uses_any_accelerator(module):
+            return backend
         asked = [named for each in requirements(project.root, backend.since[0]) for named in releases_named(each)]
         if asked and min(asked) >= backend.since[1]:
             return backend

@@ -46,6 +46,8 @@ class Membership:
     """Whether it cannot be imported without torch_xla or its kin."""
     may_be_xla: bool = False
     """Whether it is a program that is one of XLA if it asks for the device through what it imports."""
+    is_other: bool = False
+    """Whether it, or a file that it imports, is for another maker's device of the name of a native backend's."""
     commits_to_xla: bool = False
     """Whether a program that begins with it is surely one of XLA, by what it says or cannot do without."""
 
@@ -57,7 +59,8 @@ class Membership:
     def packed(self) -> list[Any]:
         """The record, in a form that JSON keeps."""
         domains = [sorted(domain.name for domain in part) for part in (self.own, self.through, self.as_program)]
-        marks = [self.is_script, self.is_launched, self.requires_xla, self.may_be_xla, self.commits_to_xla]
+        asked = [self.requires_xla, self.may_be_xla, self.is_other, self.commits_to_xla]
+        marks = [self.is_script, self.is_launched, *asked]
         return [*domains, [str(program) for program in self.programs], *marks]
 
 
@@ -102,6 +105,7 @@ class Memberships:
             is_launched,
             stated.requires_xla,
             Domain.XLA in self._as_program[path] - stated.domains - through and self._may_be_run(path),
+            any(self._summaries[part].statements.is_other for part in {path, *self._imports[path]}),
             Domain.XLA in stated.domains or Domain.XLA in self._committed[path],
         )
 

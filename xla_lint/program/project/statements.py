@@ -55,6 +55,10 @@ ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]"
 """The first, at the top level, and under no condition."""
 MENTIONED = re.compile(rb"[\"']" + _any_of(NAMED_DEVICES) + rb"[\"':]")
 """A file that holds the name of such a device: what becomes of it shows when it is run."""
+NATIVE_PACKAGES = frozenset[str]().union(*(backend.driving for backend in NATIVE))
+NATIVE_IMPORT = re.compile(
+    rb"^[ \t]*(?:from|import)[ \t]+" + _any_of(sorted(NATIVE_PACKAGES)) + rb"\b[^\n]*", re.MULTILINE
+)
 OTHERS = tuple(mark for backend in NATIVE for mark in backend.others)
 """What a file holds that is for another maker's device of the same name."""
 REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
@@ -82,14 +86,19 @@ class Statements(NamedTuple):
     """Whether it cannot be imported without a backend or its kin."""
     commits_to_xla: bool
     """Whether that holds, or it asks a framework for XLA: what cannot do without it is an XLA program."""
+    is_other: bool = False
+    """Whether it is for another maker's device of the name of a native backend's."""
 
 
 def stated_in(source: bytes, path: Path | None = None) -> Statements:
     """What the bytes of a file say, which lies at a path."""
+    is_other = _holds_any(source, OTHERS)
+    if is_other:
+        source = NATIVE_IMPORT.sub(b"", source)
     commits = COMMITS_TO_XLA.search(source) is not None
     requests = Requests() if commits else requests_in(source, path)
     domains = {domain for domain, pattern in DOMAINS.items() if pattern.search(source)}
-    if Domain.XLA not in domains and mentions_device(source):
+    if Domain.XLA not in domains and not is_other and mentions_device(source):
         domains.add(Domain.XLA)
     return Statements(
         frozenset(domains | ({Domain.XLA} if any(requests) else set())),
@@ -97,12 +106,13 @@ def stated_in(source: bytes, path: Path | None = None) -> Statements:
         _holds_any(source, SCRIPTS),
         REQUIRES_XLA.search(source) is not None,
         commits or requests.asks,
+        is_other,
     )
 
 
 def mentions_device(source: bytes) -> bool:
     """Whether a file of torch holds the name of a native backend's device, as a setting or an argument may."""
-    return b"torch" in source and MENTIONED.search(source) is not None and not _holds_any(source, OTHERS)
+    return b"torch" in source and MENTIONED.search(source) is not None
 
 
 def _holds_any(source: bytes, texts: Iterable[str]) -> bool:
@@ -127,6 +137,8 @@ def stated_by(module: nodes.Module, scope: Scope) -> frozenset[Domain]:
     if not may_take_part(source, scope):
         return frozenset()
     names = index_of(module).imported
+    if _holds_any(source, OTHERS):
+        names = {name for name in names if name.partition(".")[0] not in NATIVE_PACKAGES}
     found = {
         Domain.XLA: any(map(is_of_xla, names))
         or (scope is Scope.ALL and any(name.partition(".")[0] in TORCH_PACKAGES for name in names))

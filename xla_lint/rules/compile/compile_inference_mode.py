@@ -34,7 +34,7 @@ class CompileInferenceMode(Rule):
     decorator, or at the `with`.
 
     ## Why it matters
-    Compiling fails with "cannot create weak reference" or "Cannot set version_counter for inference tensor" as soon as
+    Compiling fails with a bare "weakref" or with "Cannot set version_counter for inference tensor" as soon as
     the region takes a view of a tensor from outside. Every `nn.Linear` and convolution does, since it transposes or
     reshapes its weight; so do indexing, `view` and `T`. It is a bug of PyTorch (pytorch/pytorch issue 169477; seen on
     torch 2.9.1 with its own tracing backends), and TorchTPU's documentation lists it among its errors.

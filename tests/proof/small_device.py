@@ -1,0 +1,69 @@
+"""A device of our own, in memory of the host: what PyTorch does with a type of device that it does not list.
+
+Its kernels are those that a move needs. `build` compiles it, which takes a compiler and half a minute.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from torch.utils.cpp_extension import load_inline
+
+NAME = "small"
+SOURCE = r"""
+#include <torch/extension.h>
+#include <ATen/EmptyTensor.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <cstdlib>
+#include <cstring>
+
+struct Memory final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    void* data = std::malloc(bytes ? bytes : 1);
+    return {data, data, &std::free, c10::Device(c10::DeviceType::PrivateUse1, 0)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &std::free; }
+  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+};
+static Memory memory;
+static const c10::DispatchKeySet KEYS(c10::DispatchKey::PrivateUse1);
+
+at::Tensor empty(c10::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>,
+                 std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  return at::detail::empty_generic(size, &memory, KEYS, type.value_or(at::kFloat), format);
+}
+at::Tensor empty_strided(c10::IntArrayRef size, c10::IntArrayRef stride, std::optional<at::ScalarType> type,
+                         std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool>) {
+  return at::detail::empty_strided_generic(size, stride, &memory, KEYS, type.value_or(at::kFloat));
+}
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  std::memcpy(to.mutable_data_ptr(), from.const_data_ptr(), to.nbytes());
+  return to;
+}
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("empty.memory_format", &empty);
+  m.impl("empty_strided", &empty_strided);
+  m.impl("_copy_from", &copy_from);
+}
+C10_REGISTER_GUARD_IMPL(PrivateUse1, c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1>);
+"""
+CHECK = "_has_compatible_shallow_copy_type"
+"""The operator by which a backend says that a tensor of the host can become one of the device in place."""
+
+
+def build(folder: Path) -> None:
+    """Compile the device into a folder, and load it."""
+    load_inline("small_device", SOURCE, build_directory=str(folder), is_python_module=False)
+    torch.utils.rename_privateuse1_backend(NAME)
+    module = ModuleType(f"torch.{NAME}")
+    module.__dict__.update(_lazy_init=lambda: None, is_available=lambda: True, device_count=lambda: 1)
+    torch._register_device_module(NAME, module)
+
+
+def register_check() -> torch.library.Library:
+    """Say that tensors of the host can become tensors of the device in place, as TorchNeuron does, while it lives."""
+    library = torch.library.Library("aten", "IMPL")
+    library.impl(CHECK, lambda _, __: True, "PrivateUse1")
+    return library

@@ -1,0 +1,201 @@
+"""What PyTorch itself does on backends that need not be imported: moves, and what `torch.compile` makes of code.
+
+No TPU and no Trainium takes part: a small device of our own stands for one where a model moves, and a compiler that
+only looks at its graph where code is compiled.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tests.proof import small_device
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(2, 2), nn.Linear(2, 2)
+        self.second.weight = self.first.weight
+
+
+@needs_compiler
+class TestAMove:
+    @pytest.fixture(scope="class")
+    def device(self, tmp_path_factory: pytest.TempPathFactory) -> str:
+        small_device.build(tmp_path_factory.mktemp("device"))
+        return small_device.NAME
+
+    def test_replaces_the_parameters_and_leaves_the_optimizer_the_old_ones(self, device: str) -> None:
+        model = nn.Linear(4, 4)
+        weight = model.weight
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model.to(device)
+        assert model.weight is not weight
+        assert {parameter.device.type for parameter in model.parameters()} == {device}
+        assert {parameter.device.type for parameter in optimizer.param_groups[0]["params"]} == {"cpu"}
+
+    def test_unties_weights(self, device: str) -> None:
+        model = Tied().to(device)
+        assert model.first.weight is not model.second.weight
+
+    def test_keeps_the_parameters_where_the_backend_registers_the_check(self, device: str) -> None:
+        library = small_device.register_check()
+        model = nn.Linear(4, 4)
+        weight = model.weight
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model.to(device)
+        assert model.weight is weight
+        assert {parameter.device.type for parameter in optimizer.param_groups[0]["params"]} == {device}
+        del library
+
+
+class SymbolicSizeError(Exception):
+    """The graph holds a symbolic size."""
+
+
+def refuse_symbols(graph: torch.fx.GraphModule, _: list[Any]) -> Callable[..., Any]:
+    """A compiler that takes no symbolic size, as TorchTPU's."""
+    for node in graph.graph.nodes:
+        value = node.meta.get("example_value")
+        sizes = value.shape if isinstance(value, torch.Tensor) else [value]
+        if any(isinstance(size, torch.SymInt) for size in sizes):
+            raise SymbolicSizeError
+    return graph.forward
+
+
+def succeeds(compiled: Callable[..., Any], *given: Any) -> bool:
+    """Whether a call succeeds; it may fail for a symbolic size alone."""
+    try:
+        compiled(*given)
+    except torch._dynamo.exc.BackendCompilerFailed as error:
+        if "SymbolicSizeError" not in repr(error):
+            raise
+        return False
+    return True
+
+
+@pytest.fixture(autouse=True)
+def _anew() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+class TestSizes:
+    def outcome(self, function: Callable[..., Any], *calls: tuple[Any, ...], **options: Any) -> list[bool]:
+        """Whether each call of what is compiled succeeds."""
+        compiled = torch.compile(function, backend=refuse_symbols, **options)
+        return [succeeds(compiled, *given) for given in calls]
+
+    def test_dynamic_raises_at_the_first_call(self) -> None:
+        assert self.outcome(torch.sin, (torch.ones(4),), dynamic=True) == [False]
+
+    def test_left_out_it_raises_at_the_second_size(self) -> None:
+        sizes = [(torch.ones(size),) for size in (4, 4, 3)]
+        assert self.outcome(torch.sin, *sizes) == [True, True, False]
+        assert self.outcome(torch.sin, *sizes, dynamic=False) == [True, True, True]
+
+    def test_an_integer_that_changes_raises_where_it_is_computed_with(self) -> None:
+        def scaled(x: torch.Tensor, n: int) -> torch.Tensor:
+            return x * n
+
+        def chosen(x: torch.Tensor, n: int) -> torch.Tensor:
+            return x + 1 if n > 100 else x
+
+        assert self.outcome(scaled, *((torch.ones(4), n) for n in (5, 6))) == [True, False]
+        assert self.outcome(scaled, (torch.ones(4), 0.5), (torch.ones(4), 0.6)) == [True, True]
+        assert self.outcome(chosen, *((torch.ones(4), n) for n in (5, 6))) == [True, True]
+
+
+def breaks(function: Callable[..., Any], *given: Any) -> int:
+    """How often the graph of a function is broken."""
+    count: int = torch._dynamo.explain(function)(*given).graph_break_count
+    return count
+
+
+class TestBreaks:
+    def test_print_logging_clocks_and_values_break_the_graph(self) -> None:
+        def prints(x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            print("seen")
+            return y * 2
+
+        def clocks(x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            time.time()
+            return y * 2
+
+        def reads(x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            return y * y.sum().item()
+
+        def branches(x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            return y * 2 if y.sum() > 0 else y
+
+        assert all(breaks(each, torch.ones(3)) >= 1 for each in (prints, clocks, reads, branches))
+
+    def test_what_the_device_decides_does_not(self) -> None:
+        def chooses(x: torch.Tensor) -> torch.Tensor:
+            assert torch.isfinite(x).all()
+            _ = f"never printed {x.shape}"
+            y = torch.where(x > 0, x, -x) if x.shape[0] > 2 else x
+            if not torch.compiler.is_compiling():
+                print(y.sum().item())
+            return y
+
+        assert breaks(chooses, torch.ones(3)) == 0
+
+    def test_under_fullgraph_it_is_an_error(self) -> None:
+        def reads(x: torch.Tensor) -> torch.Tensor:
+            return x * x.sum().item()
+
+        with pytest.raises(torch._dynamo.exc.Unsupported):
+            torch.compile(reads, backend="eager", fullgraph=True)(torch.ones(3))
+
+
+class TestInferenceMode:
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return torch.compile(function, backend="aot_eager")
+
+    def test_inside_it_fails_as_soon_as_something_is_viewed(self) -> None:
+        layer = nn.Linear(4, 4)
+
+        @torch.inference_mode()
+        def inside(x: torch.Tensor) -> torch.Tensor:
+            return layer(x)
+
+        with pytest.raises(Exception, match=r"weakref|version_counter"):
+            self.compiled(inside)(torch.ones(2, 4))
+
+    def test_arithmetic_and_reductions_pass(self) -> None:
+        @torch.inference_mode()
+        def inside(x: torch.Tensor) -> torch.Tensor:
+            return (x - x.mean()).abs().amax()
+
+        self.compiled(inside)(torch.ones(2, 4))
+
+    def test_around_a_call_it_is_fine_and_so_is_no_grad_inside(self) -> None:
+        layer = nn.Linear(4, 4)
+        with torch.inference_mode():
+            self.compiled(layer)(torch.ones(2, 4))
+        self.compiled(torch.no_grad()(layer.forward))(torch.ones(2, 4))
+
+
+@pytest.mark.parametrize("name", ["Adadelta", "Adam", "AdamW", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop"])
+def test_an_optimizer_counts_its_steps_on_the_host_unless_it_is_capturable(name: str) -> None:
+    parameter = nn.Parameter(torch.ones(3))
+    optimizer = getattr(torch.optim, name)([parameter])
+    assert optimizer.defaults["capturable"] is False
+    parameter.grad = torch.ones(3)
+    optimizer.step()
+    assert optimizer.state[parameter]["step"].device.type == "cpu"
