@@ -49,8 +49,8 @@ def aims_of(entry: nodes.Module, project: Project, chosen: Backend | None) -> Ai
         return Aims((Aim(chosen, _without(found, chosen), is_moving=chosen in SUCCESSORS),))
     if is_of_other_maker(entry, project):
         return Aims((Aim(),))
-    if declared is not None and ASSUMED not in found:
-        found = (*found, declared) if declared not in found else found
+    if declared is not None:
+        found = (*(backend for backend in found if backend not in (ASSUMED, declared)), declared)
     if not found:
         maybe = tuple(backend for backend in NATIVE if mentions(backend, entry))
         return Aims((Aim(),), tuple(map(Aim, maybe)), told=False)
