@@ -13,13 +13,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+needs_compiler = pytest.mark.skipif(None in (shutil.which("g++"), shutil.which("ninja")), reason="needs g++ and ninja")
 
 
 @needs_compiler

@@ -97,7 +97,8 @@ def call_instance(machine: Machine, instance: Instance, arguments: Arguments) ->
         if instance.compilation is not LEFT_OUT:
             forward = member_of(instance.cls, "forward")
             node = forward.node if isinstance(forward, Function) else None
-            given = {str(place): value for place, value in enumerate(arguments.positional)} | arguments.keywords
+            names = [parameter.name for parameter in node.args.args or []][1:] if node is not None else []
+            given = dict(zip(names, arguments.positional, strict=False)) | arguments.keywords
             machine.emit(CompiledCall(arguments.node, machine.context, instance.compilation, node, given))
         with machine.elsewhere(compiled=traced(instance.compilation)):
             return call_uncompiled(machine, instance, arguments)

@@ -41,7 +41,7 @@ class Varying:
         home = call.compilation.node if call.compilation.node is not None else call.node
         for loop in call.context.loops:
             for built in self._program.of(LoaderBuilt):
-                if loop in built.loader.loops:
+                if any(source in built.loader.loops for source in (loop, *loop.fed_by)):
                     if may_end_ragged(built.loader):
                         yield f"the last batch of the loader of line {line(built.node, home)} may be smaller"
                     if self._padded is not None:
@@ -55,11 +55,13 @@ class Varying:
         names = {node.name for node in inside if isinstance(node, nodes.Name)}
         loops = set(call.context.loops)
         for change in self._program.of(Changing):
-            if change.shape and change.node in inside and loops & change.number.loops:
+            within = change.node in inside or change.context.compiled is call.compilation
+            if change.shape and within and loops & change.number.loops:
                 yield f"'{change.spelled}' is another size in every step (line {line(change.node, home)})"
         for growth in self._program.of(Growing):
-            if growth.what in names and growth.loop in loops:
-                yield f"'{growth.what}' grows in every step (line {line(growth.node, home)})"
+            grown = names & {growth.what, *assigned_from(growth.node)}
+            if grown and growth.loop in loops:
+                yield f"'{min(grown)}' grows in every step (line {line(growth.node, home)})"
         for name, value in call.arguments.items():
             counts = (
                 isinstance(value, Number) and bool(loops & value.loops) and is_whole(call.node, name, call.function)
@@ -77,6 +79,12 @@ class Varying:
         calls = (call for call in self._program.of(LibraryCall) if DynamicPadding.is_of_interest(call.name))
         found = (finding.node for call in (*calls, *self._program.of(HandPadding)) for finding in rule.check(call))
         return next(found, None)
+
+
+def assigned_from(node: nodes.NodeNG) -> set[str]:
+    """The names to which an expression is assigned."""
+    targets = node.parent.targets if isinstance(node.parent, nodes.Assign) else []
+    return {target.name for target in targets if isinstance(target, nodes.AssignName)}
 
 
 def is_whole(call: nodes.NodeNG, parameter: str, function: nodes.NodeNG | None) -> bool:
