@@ -54,7 +54,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 void register_check() {
   static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
-  library.impl("_has_compatible_shallow_copy_type", [](const at::Tensor&, const at::Tensor&) { return true; });
+  static torch::Library outer(torch::Library::IMPL, "aten", c10::DispatchKey::AutogradPrivateUse1, __FILE__, __LINE__);
+  for (auto* each : {&library, &outer})
+    each->impl("_has_compatible_shallow_copy_type", [](const at::Tensor&, const at::Tensor&) { return true; });
 }
 TORCH_LIBRARY(small_device, m) { m.def("register_check", &register_check); }
 C10_REGISTER_GUARD_IMPL(PrivateUse1, c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1>);

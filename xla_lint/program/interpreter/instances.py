@@ -93,16 +93,18 @@ def fill_fields(machine: Machine, instance: Instance, fields: list[str], argumen
 @calling(Instance)
 def call_instance(machine: Machine, instance: Instance, arguments: Arguments) -> Value:
     """The result of calling an object: a model's `forward`, or `__call__`."""
-    if instance.compilation is not None and instance.model and machine.at.compiled is None:
-        if instance.compilation is not LEFT_OUT:
-            forward = member_of(instance.cls, "forward")
-            node = forward.node if isinstance(forward, Function) else None
-            names = [parameter.name for parameter in node.args.args or []][1:] if node is not None else []
-            given = dict(zip(names, arguments.positional, strict=False)) | arguments.keywords
-            machine.emit(CompiledCall(arguments.node, machine.context, instance.compilation, node, given))
-        with machine.elsewhere(compiled=traced(instance.compilation)):
-            return call_uncompiled(machine, instance, arguments)
-    return call_uncompiled(machine, instance, arguments)
+    replaced = instance.attributes.get("forward")
+    compilation = instance.compilation or (replaced.compilation if isinstance(replaced, Instance) else None)
+    if compilation is None or not instance.model or machine.at.compiled is not None:
+        return call_uncompiled(machine, instance, arguments)
+    if compilation is not LEFT_OUT:
+        forward = member_of(instance.cls, "forward")
+        node = forward.node if isinstance(forward, Function) else None
+        names = [parameter.name for parameter in node.args.args or []][1:] if node is not None else []
+        given = dict(zip(names, arguments.positional, strict=False)) | arguments.keywords
+        machine.emit(CompiledCall(arguments.node, machine.context, compilation, node, given))
+    with machine.elsewhere(compiled=traced(compilation)):
+        return call_uncompiled(machine, instance, arguments)
 
 
 def call_uncompiled(machine: Machine, instance: Instance, arguments: Arguments) -> Value:
