@@ -9,8 +9,8 @@ import pytest
 from tests.test_fixtures import expected
 from xla_lint.engine import Settings, check_module, default_symbols
 from xla_lint.program.interpreter.aims import aims_of
+from xla_lint.program.project.declarations import requirements
 from xla_lint.program.project.project import Project
-from xla_lint.program.project.scope import requirements
 from xla_lint.program.project.source import parse
 
 LOOP = """

@@ -1,4 +1,4 @@
-"""Functions for a compiler to trace: pytest rewrites the assertions of test modules, and leaves those of others alone."""
+"""Functions for a compiler to trace, apart from the tests, whose assertions pytest rewrites."""
 
 from __future__ import annotations
 
