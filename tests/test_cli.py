@@ -173,12 +173,13 @@ class TestText:
         ]
         other = replace(old[0], message="'xm.g' is gone")
         elsewhere, read = replace(old[0], path="b.py"), self.finding("x", Extent(1, 1, 1, 2))
-        lines = folded([read, old[0], other, read, *old[1:], elsewhere])
+        more = replace(read, message="It stalls twice.")
+        lines = folded([read, old[0], other, more, *old[1:], elsewhere])
         assert [(first, len(others)) for first, others in lines] == [
             (read, 0),
             (old[0], 2),
             (other, 0),
-            (read, 0),
+            (more, 0),
             (elsewhere, 0),
         ]
         assert heading(*[(first, 0, others) for first, others in lines][1]).plain.endswith(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from xla_lint.cli.baseline import Baseline
 from xla_lint.cli.cache import Cache, default_folder
 from xla_lint.cli.config import Configuration
+from xla_lint.cli.cost import price
 from xla_lint.cli.files import find
 from xla_lint.cli.many import Job, check_many, usable_processors
 from xla_lint.cli.progress import counted
@@ -44,7 +45,7 @@ def check(options: Namespace) -> int:
     Project.forget()
     configuration = Configuration(options)
     revision = Revision(options.diff_base, options.paths[0]) if options.diff_base else None
-    results = Results()
+    results = Results(reasons=options.verbose)
     outcomes = _outcomes(options, configuration, results)
     for outcome in outcomes:
         results.add(outcome)
@@ -57,6 +58,8 @@ def check(options: Namespace) -> int:
         new = revision.new(findings, options.jobs or usable_processors())
         results.known[f"there before, at {options.diff_base}"] += len(findings) - len(new)
         findings = new
+    if options.sort == "cost":
+        findings.sort(key=lambda found: price(found[0]), reverse=True)
     results.report(findings)
     report(options, results)
     return 0 if options.exit_zero and not results.problems else results.status

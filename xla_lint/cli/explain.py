@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 
 from xla_lint.cli.selection import rule_called
@@ -29,7 +31,11 @@ def explain(name: str | None) -> int:
         from rich.console import Console  # noqa: PLC0415 - only a terminal shows it
         from rich.markdown import Markdown  # noqa: PLC0415
 
-        Console().print(Markdown(text))
+        # `less` as git runs it: colours pass, and a page that fits the screen needs no key.
+        os.environ.setdefault("LESS", "-FRX")
+        console = Console()
+        with console.pager(styles="less" in os.environ.get("PAGER", "less") and shutil.which("less") is not None):
+            console.print(Markdown(text))
     else:
         print(text)
     return 0

@@ -139,7 +139,16 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--output-file", metavar="FILE", help="write the findings to a file, not to standard output")
     group.add_argument("-q", "--quiet", action="store_true", help="findings and problems alone: no notes, no summary")
     group.add_argument(
-        "-v", "--verbose", action="store_true", help="also tell where a program was not followed further, and why"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also tell why each finding holds, and where a program was not followed further",
+    )
+    group.add_argument(
+        "--sort",
+        choices=("place", "cost"),
+        default="place",
+        help="by file and line (default), or the dearest first",
     )
     group.add_argument(
         "--fail-on", action="extend", type=_names, default=[], metavar="WHICH", help="only these findings give status 1"

@@ -156,6 +156,8 @@ class Results:
     """The files that were left out because the user excludes them."""
     known: Counter[str] = field(default_factory=Counter)
     """How many findings are not reported, by where they are known from."""
+    reasons: bool = False
+    """Whether people are told why each finding holds."""
     failing: int = 0
     """The findings that fail the check."""
 

@@ -23,5 +23,5 @@ def write(results: Results, stream: TextIO) -> None:
         for finding, others in folded(findings):
             place = spot("", finding.cell, finding.place.line, finding.place.column).lstrip(":")
             rule = Text(f"{finding.code} {finding.symbol}", COLOURS[finding.severity])
-            console.print(Text(f"  {place}  ") + rule + Text(f"  {printable(finding.message)}{again(others)}"))
+            console.print(Text(f"  {place}  ") + rule + Text(f"  {printable(finding.message)}{again(finding, others)}"))
         console.print()

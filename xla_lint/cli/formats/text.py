@@ -9,17 +9,23 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from xla_lint.cli.results import spot
+from xla_lint.cli.cost import changes, price
+from xla_lint.cli.results import shown, spot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from xla_lint.cli.results import Located, Results
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "refactor": "bold cyan", "advice": "bold blue"}
 INDENT = "    "
-FOLDED = frozenset({"xla-removed-api", "xla-deprecated-api"})
-"""The symbols whose findings come by the dozen in old files, each with the same remedy."""
+SURENESS = {
+    "HIGH": "every link of this evidence is certain",
+    "CONTROL_FLOW": "another path through the code may avoid it",
+    "INFERENCE": "a link of this evidence is a convention, such as that calling a model gives a tensor",
+}
+MOST_CHANGES = 3
+"""How many changes are proposed at the end."""
 
 
 def write(results: Results, stream: TextIO) -> None:
@@ -30,25 +36,56 @@ def write(results: Results, stream: TextIO) -> None:
         console.print(heading(finding, width, others))
         if finding.source.strip():
             console.print(excerpt(finding))
+        if results.reasons:
+            for line in reasons(finding):
+                console.print(Text(f"{INDENT}{line}", "dim"))
+    for line in proposals(results.findings):
+        console.print(Text(line))
 
 
 def folded(findings: Iterable[Located]) -> list[tuple[Located, list[Located]]]:
-    """Each finding with those that say the same of the same file, where one line is enough for all of them."""
+    """Each finding with those that say the very same of the same file."""
     groups: dict[object, list[Located]] = {}
-    for number, finding in enumerate(findings):
-        key = (finding.path, finding.symbol, finding.message) if finding.symbol in FOLDED else number
-        groups.setdefault(key, []).append(finding)
+    for finding in findings:
+        groups.setdefault((finding.path, finding.symbol, finding.message), []).append(finding)
     return [(first, others) for first, *others in groups.values()]
 
 
-def again(others: Sequence[Located]) -> str:
+def reasons(finding: Located) -> Iterator[str]:
+    """Why a finding holds, a line for each link of the evidence."""
+    for reason in finding.evidence:
+        place = spot(printable(shown(reason.path, finding.path)), reason.cell, reason.place.line)
+        yield f"because {place}: {printable(reason.message)}"
+    yield f"{finding.confidence}: {SURENESS[finding.confidence]}"
+
+
+def proposals(findings: Sequence[Located]) -> list[str]:
+    """The changes that would help most; none where there are no more findings than changes to propose."""
+    ordered = changes(findings)
+    if len(ordered) <= MOST_CHANGES:
+        return []
+    lines = ["", "What would help most:"]
+    for number, change in enumerate(ordered[:MOST_CHANGES], 1):
+        first, *others = change.findings
+        place = spot(printable(first.path), first.cell, first.place.line)
+        measured = price(first).words()
+        cost = f"{first.symbol}: {measured}" if measured else first.symbol
+        lines.append(f"  {number}. {place}{again(first, others)}: {printable(change.remedy)} ({cost})")
+    return [*lines, ""]
+
+
+def again(first: Located, others: Sequence[Located]) -> str:
     """Where else a finding stands, in brackets with a leading space; empty where nowhere."""
+    here = [each for each in others if (each.cell, each.place.line) == (first.cell, first.place.line)]
     places = dict.fromkeys(
-        f"cell {other.cell} line {other.place.line}" if other.cell else str(other.place.line) for other in others
+        f"cell {other.cell} line {other.place.line}" if other.cell else str(other.place.line)
+        for other in others
+        if other not in here
     )
-    if not places:
-        return ""
-    return f" (also {'in' if others[0].cell else 'on line' if len(places) == 1 else 'on lines'} {', '.join(places)})"
+    told = [f"in column {each.place.column}" for each in here[:1]]
+    if places:
+        told.append(f"{'in' if first.cell else 'on line' if len(places) == 1 else 'on lines'} {', '.join(places)}")
+    return f" (also {' and '.join(told)})" if told else ""
 
 
 def heading(finding: Located, width: int, others: Sequence[Located] = ()) -> Text:
@@ -58,7 +95,7 @@ def heading(finding: Located, width: int, others: Sequence[Located] = ()) -> Tex
     """
     place = f"{spot(printable(finding.path), finding.cell, finding.place.line, finding.place.column)}:"
     rule = f"{finding.code} {finding.symbol}"
-    line = f"{place} {rule} {printable(finding.message)}{again(others)}"
+    line = f"{place} {rule} {printable(finding.message)}{again(finding, others)}"
     if width:
         line = textwrap.fill(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
     text = Text(line)
