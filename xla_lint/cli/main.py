@@ -61,6 +61,10 @@ def _run(options: Namespace) -> int:
         from xla_lint.cli.fix import fix  # noqa: PLC0415
 
         return fix(options)
+    if options.command == "migrate":
+        from xla_lint.cli.migrate import migrate  # noqa: PLC0415
+
+        return migrate(options)
     if options.command == "server":
         from xla_lint.cli.server import serve  # noqa: PLC0415
 

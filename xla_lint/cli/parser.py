@@ -15,6 +15,7 @@ from xla_lint import __version__
 
 SCOPES = ("auto", "all")
 TARGETS = ("torch_neuron", "torch_tpu", "torch_xla")
+SUCCESSORS = ("torch_neuron", "torch_tpu")
 FORMATS = ("text", "concise", "grouped", "statistics", "json", "github", "gitlab", "junit", "sarif")
 WHICH = "rules by symbol, family or severity, or a level of confidence; several with commas"
 COMMANDS = ("check", "fix", "run", "compare", "explain")
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     commands = found.add_subparsers(dest="command", metavar="COMMAND")
     _add_check(commands)
     _add_fix(commands)
+    _add_migrate(commands)
     _add_run(commands)
     _add_compare(commands)
     explain = commands.add_parser("explain", help="print a rule's page", description="Print a rule's page.")
@@ -89,6 +91,27 @@ def _add_fix(commands: _Commands) -> None:
     fix.add_argument("--unsafe", action="store_true", help="also make changes that may change results")
     _add_choice(fix.add_argument_group("what is fixed"))
     fix.set_defaults(fail_on=[], baseline=None)
+
+
+def _add_migrate(commands: _Commands) -> None:
+    migrate = commands.add_parser(
+        "migrate",
+        help="plan the move of a program to TorchTPU or TorchNeuron",
+        description="Say of each use of torch_xla what becomes of it, file by file, and what is to be decided.",
+        epilog="Exit status: 0 the plan is complete, 2 wrong usage or a file that could not be read.",
+    )
+    migrate.add_argument(
+        "--to", required=True, type=_successor, choices=SUCCESSORS, help="the backend that the program moves to"
+    )
+    migrate.add_argument("paths", nargs="+", type=_path, metavar="PATH", help="a file or a folder")
+    migrate.add_argument("--format", choices=("text", "json", "html"), default="text", help="default: text")
+    migrate.add_argument("--output-file", metavar="FILE", help="write the plan to a file, not to standard output")
+    migrate.add_argument(
+        "--exclude", action="extend", type=_names, default=[], metavar="PATTERN", help="leave paths out, as .gitignore"
+    )
+    migrate.set_defaults(
+        select=[], switches=[], xla_scope=None, xla_target=None, xla_target_version=None, fail_on=[], baseline=None
+    )
 
 
 def _add_choice(group: argparse._ArgumentGroup) -> None:
@@ -193,6 +216,10 @@ def _add_compare(commands: _Commands) -> None:
     compare.add_argument("--keep", metavar="FOLDER", help="keep what was recorded: comparing it again needs no torch")
     for name in ("json", "markdown"):
         compare.add_argument(f"--{name}", metavar="FILE", help=f"also write the table as {name.upper()}")
+
+
+def _successor(text: str) -> str:
+    return f"torch_{text}" if f"torch_{text}" in SUCCESSORS else text
 
 
 def _path(text: str) -> str:
