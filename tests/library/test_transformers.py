@@ -108,6 +108,55 @@ CASES = {
         net = transformers.AutoModel.from_pretrained("bert")
         Mine(net, optimizers=(Lamb(net.parameters()), None)).train()
     """,
+    "collators of language models over rows of a dataset": """
+        import transformers
+        from torch.utils.data import Dataset
+        class Lines(Dataset):
+            def __init__(self, rows, tokenizer):
+                self.rows, self.tokenizer = rows, tokenizer
+            def __getitem__(self, i):
+                return self.encoded(self.rows[i][:128])
+            def encoded(self, text):
+                return self.tokenizer.encode_plus(text)
+        tokenizer = transformers.AutoTokenizer.from_pretrained("bert")
+        masked = transformers.DataCollatorForLanguageModeling(tokenizer)  # expect: xla-dynamic-padding
+        mixed = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)  # expect: xla-dynamic-padding
+        words = transformers.DataCollatorForWholeWordMask(tokenizer)  # expect: xla-dynamic-padding
+        transformers.Trainer(model, data_collator=masked, train_dataset=Lines(open("x").readlines(), tokenizer))
+    """,
+    "collators over rows that a dataset pads": """
+        import transformers
+        from torch.utils.data import Dataset
+        class Lines(Dataset):
+            def __init__(self, rows, tokenizer):
+                self.rows, self.tokenizer = rows, tokenizer
+            def __getitem__(self, i):
+                return self.tokenizer(self.rows[i], padding="max_length", max_length=128, truncation=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained("bert")
+        masked = transformers.DataCollatorForLanguageModeling(tokenizer)
+        padded = transformers.DataCollatorWithPadding(tokenizer)
+        transformers.Trainer(model, data_collator=masked, train_dataset=Lines(["x"], tokenizer))
+    """,
+    "a collator over rows that a dataset pads by hand": """
+        import transformers
+        from torch.utils.data import Dataset
+        class Lines(Dataset):
+            def __init__(self, rows, tokenizer):
+                self.rows, self.tokenizer = rows, tokenizer
+            def __getitem__(self, i):
+                ids = self.tokenizer(self.rows[i])["input_ids"]
+                return ids + [self.tokenizer.pad_token_id] * (128 - len(ids))
+        tokenizer = transformers.AutoTokenizer.from_pretrained("bert")
+        masked = transformers.DataCollatorForLanguageModeling(tokenizer)
+        transformers.Trainer(model, data_collator=masked, train_dataset=Lines(["x"], tokenizer))
+    """,
+    "a collator over rows that map truncates": """
+        import datasets, transformers
+        tokenizer = transformers.AutoTokenizer.from_pretrained("bert")
+        rows = datasets.load_dataset("x").map(lambda row: tokenizer(row["text"], truncation=True))
+        mixed = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)  # expect: xla-dynamic-padding
+        transformers.Trainer(model, data_collator=mixed, train_dataset=rows)
+    """,
     "a model of the project": """
         from transformers import BertModel
         class Mine(BertModel):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.loaders import Loader
-from xla_lint.program.domain.objects import library_base
+from xla_lint.program.domain.objects import library_base, member_of
 from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Tensor, Value
 from xla_lint.program.library.registry import HOOKS, RESULTS
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.definitions import Class
     from xla_lint.program.machine.machine import Machine
 
+GIVING = ("__getitem__", "__call__")
+"""The methods by which loaders ask for a row or a batch."""
 Maker = Callable[[], Value]
 """Makes a value of one kind."""
 
@@ -79,8 +81,8 @@ def given(
 
 
 def has_hooks(cls: Class) -> bool:
-    """Whether a framework calls methods of a class."""
-    return HOOKS.find(library_base(cls)) is not None
+    """Whether a framework calls methods of a class: hooks, or what gives a loader a row or a batch."""
+    return HOOKS.find(library_base(cls)) is not None or any(member_of(cls, name) is not None for name in GIVING)
 
 
 def hook_parameters(function: Function) -> list[Value] | None:

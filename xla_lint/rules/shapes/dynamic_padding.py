@@ -45,8 +45,9 @@ class DynamicPadding(Rule):
     call.
 
     A collator is not reported if all the tokenizer calls that the program makes on its rows pad to a fixed length,
-    or cannot be told. `DataCollatorForLanguageModeling` is reported only if rows are seen to be truncated one by one
-    and not padded: text that is concatenated and cut into blocks has one length.
+    or cannot be told. `DataCollatorForLanguageModeling` and its kin, which take no `padding`, are reported only if rows
+    are seen to be tokenized in a dataset's `__getitem__`, or truncated one by one, and not padded: text that is
+    concatenated and cut into blocks has one length.
 
     ## Why it matters
     A graph is compiled for exact shapes. Every new length of a batch compiles the whole step again, and there are as

@@ -9,9 +9,11 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.fixes.changes import ChangeCall, Fix, Give, Span
 from xla_lint.program.domain.values import Sequence, Text
-from xla_lint.program.queries import setting
+from xla_lint.program.queries import names_in, setting
 from xla_lint.rules.arguments import constant, given, is_spelled_out
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ TOKENIZERS = {
 }
 PAD = TOKENIZER + "pad"
 LANGUAGE_MODELING = frozenset(
-    {"transformers.DataCollatorForLanguageModeling", "transformers.DataCollatorForWholeWordMask"}
+    f"transformers.DataCollatorFor{task}"
+    for task in ("LanguageModeling", "PermutationLanguageModeling", "SOP", "WholeWordMask")
 )
 """Collators that take no `padding` and pad to the longest row."""
 FLATTENING = "transformers.DataCollatorWithFlattening"
@@ -141,8 +144,19 @@ def repeated(call: LibraryCall) -> bool:
 
 def makes_row(call: LibraryCall) -> bool:
     """Whether a call is part of a dataset's `__getitem__`."""
+    return any(getattr(scope, "name", "") == "__getitem__" for scope in _scopes(call))
+
+
+def _scopes(call: LibraryCall) -> Iterator[nodes.NodeNG]:
+    """The functions in which a call stands, and those that led there."""
     around = [call.node, *(site.node for site in call.context.stack if site.node is not None)]
-    return any(getattr(node.scope(), "name", "") == "__getitem__" for node in around)
+    return (node.scope() for node in around)
+
+
+def _pads_by_hand(call: LibraryCall) -> bool:
+    """Whether the code around a call names something of padding: a row may get its length there."""
+    names = (name for scope in _scopes(call) if isinstance(scope, nodes.FunctionDef) for name in names_in(scope))
+    return any("pad" in name.lower() for name in names)
 
 
 def is_prompt(call: LibraryCall) -> bool:
@@ -155,8 +169,8 @@ def is_prompt(call: LibraryCall) -> bool:
 
 
 def _row_calls(program: Program) -> Iterator[tuple[LibraryCall, Padding]]:
-    for call in filter(repeated, program.calls(*TOKENIZERS)):
-        padding = padding_of(call)
+    for call in program.calls(*TOKENIZERS):
+        padding = padding_of(call) if repeated(call) or makes_row(call) else None
         if padding is not None:
             yield call, padding
 
@@ -175,12 +189,13 @@ def pads_again(program: Program) -> bool:
 
 
 def leaves_rows_ragged(program: Program) -> bool:
-    """Whether a program truncates rows one by one without padding them to one length.
+    """Whether a program makes rows one by one without padding them to one length.
 
-    Text that is to be cut into blocks of one length is not truncated first.
+    Text that is to be cut into blocks of one length is not truncated first, and no row of a dataset.
     """
     return any(
-        padding.style is Style.LONGEST or (padding.style is Style.NONE and padding.truncates)
+        padding.style is Style.LONGEST
+        or (padding.style is Style.NONE and (padding.truncates or (makes_row(call) and not _pads_by_hand(call))))
         for call, padding in _row_calls(program)
         if not call.unpacked and "return_overflowing_tokens" not in call.kwargs
     )
