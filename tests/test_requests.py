@@ -41,6 +41,14 @@ ASKS = {
     "L.Trainer(accelerator=parser.parse_args().kind)",
     "defaults that are set": OPTION + "parser.set_defaults(accelerator='tpu')\n"
     "args = vars(parser.parse_args())\nL.Trainer(accelerator=args['accelerator'])",
+    "choices without a default": OPTION + "parser.add_argument('--accelerator', choices=['gpu', 'tpu'])\n"
+    "L.Trainer(accelerator=parser.parse_args().accelerator)",
+    "choices of which one is required": OPTION
+    + "parser.add_argument('-a', '--acc-kind', required=True, choices=('cpu', 'TPU'))\n"
+    "args = vars(parser.parse_args())\nL.Fabric(accelerator=args['acc_kind'])",
+    "the help of a required option": OPTION
+    + "parser.add_argument('--accelerator', type=str, required=True, help='one of cpu, gpu, tpu')\n"
+    "args = parser.parse_args()\nkind = args.accelerator\nL.Trainer(accelerator=kind)",
     "click": L + "import click\n@click.option('--accelerator', default='tpu')\ndef main(accelerator):\n"
     "    L.Trainer(accelerator=accelerator)",
     "typer": L + "import typer\ndef main(kind: str = typer.Option('tpu')):\n    L.Trainer(accelerator=kind)",
@@ -113,6 +121,13 @@ TESTS = {
 }
 NEITHER = {
     "a help text": OPTION + "parser.add_argument('--accelerator', default='gpu', help='gpu, tpu or cpu')\n"
+    "L.Trainer(accelerator=parser.parse_args().accelerator)",
+    "a help text of an option that may be left out": OPTION
+    + "parser.add_argument('--accelerator', help='gpu, tpu or cpu')\n"
+    "L.Trainer(accelerator=parser.parse_args().accelerator)",
+    "choices of another option": OPTION + "parser.add_argument('--host', choices=['gpu', 'tpu'])\n"
+    "L.Trainer(accelerator='gpu')",
+    "choices without XLA": OPTION + "parser.add_argument('--accelerator', choices=['gpu', 'cpu'], required=True)\n"
     "L.Trainer(accelerator=parser.parse_args().accelerator)",
     "choices": OPTION + "parser.add_argument('--accelerator', choices=['gpu', 'tpu'], default='gpu')\n"
     "L.Trainer(accelerator=parser.parse_args().accelerator)",

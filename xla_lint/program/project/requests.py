@@ -172,7 +172,12 @@ class _Reader:
             return any(self._is_chosen(name.rpartition(".")[2], part, inside=key in NESTED) for name, part in inner)
         if key in OF_LIGHTNING and not lightning:
             return False
-        return self._is_chosen(key, value)
+        return self._is_chosen(key, value) or self._is_offered(key, value)
+
+    def _is_offered(self, key: str, value: ast.expr) -> bool:
+        """Whether an argument is an option that the user must give, or may, and that takes XLA among others."""
+        starts = CHOSEN.get(key, ())
+        return bool(starts) and any(word.lower().startswith(starts) for word in self.code.offered(value))
 
     def _is_chosen(self, key: str, value: ast.expr, *, inside: bool = False) -> bool:
         """Whether an argument of that name, or an item inside one, asks for XLA by its value."""

@@ -8,6 +8,7 @@ count for nothing. It serves questions such as "may this argument be that text?"
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +56,8 @@ class Constants:
         """By the name of a dict: the items that are set one by one."""
         self._updated: dict[str, list[ast.expr]] = defaultdict(list)
         """By the name of a dict: the dicts that it is updated with."""
+        self._offered: dict[str, set[str]] = defaultdict(set)
+        """By option of the command line that has no default: the words that it may be given."""
         self._stores: dict[str, int] = defaultdict(int)
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = defaultdict(list)
         self._walk(tree)
@@ -143,12 +146,23 @@ class Constants:
         if isinstance(stated, ast.Constant):
             names = [str(stated.value)]
         for name in [names[0]] if positional and names else names:
-            if default is not None:
-                option = name.lstrip("-").replace("-", "_")
+            option = name.lstrip("-").replace("-", "_")
+            if default is None:
+                self._offered[option] |= offered_by(given)
+            else:
                 self._held[option].append(Placed(default, guards))
                 self._bound[option].append(Placed(default, guards))
 
     # What an expression may be.
+
+    def offered(self, expression: ast.AST) -> set[str]:
+        """The words that the user may give for an expression, where it is an option that has no default."""
+        found: set[str] = set()
+        for source, _ in self._chains(expression):
+            key = source.slice if isinstance(source, ast.Subscript) else None
+            name = str(key.value) if isinstance(key, ast.Constant) else last_name(source)
+            found |= self._offered.get(name, set())
+        return found
 
     def possible(self, expression: ast.AST) -> set[Constant]:
         """The constants that an expression may stand for, as far as they can be told."""
@@ -160,12 +174,15 @@ class Constants:
 
     def sources(self, expression: ast.AST) -> Iterator[ast.AST]:
         """The expressions that one may stand for: constants, displays, calls of libraries, names of nothing here."""
+        return (part for part, links in self._chains(expression) if not links)
+
+    def _chains(self, expression: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
+        """An expression and all that it may stand for, each with what that stands for, one link on."""
         pending, seen = [expression], {expression}
         while pending:
             part = pending.pop()
             links = list(self._followed(part))
-            if not links:
-                yield part
+            yield part, links
             pending += (link for link in links if link not in seen)
             seen.update(links)
 
@@ -304,3 +321,13 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
     first = len(positional) - len(arguments.defaults)
     yield from ((p.arg, d) for p, d in zip(positional[first:], arguments.defaults, strict=True))
     yield from ((p.arg, d) for p, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None)
+
+
+def offered_by(option: dict[str | None, ast.expr]) -> set[str]:
+    """The words that an option takes by its `choices`; by its help, where it has to be given and has none."""
+    choices, required, told = (option.get(name) for name in ("choices", "required", "help"))
+    if isinstance(choices, (ast.List, ast.Tuple, ast.Set)):
+        return {str(choice.value) for choice in choices.elts if isinstance(choice, ast.Constant)}
+    if not (isinstance(required, ast.Constant) and required.value is True and isinstance(told, ast.Constant)):
+        return set()
+    return set(re.findall(r"\w+", str(told.value)))
