@@ -505,3 +505,42 @@ for _ in range(9):
 """
     found = check_module(parse(source, "train.py"), Project(), Settings(), frozenset({"xla-clip-before-reduce"}))
     assert [finding.node.lineno for finding in found] == [12]
+
+
+COUNTERS = {
+    "a dict for each parameter": """
+        for p in model.parameters():
+            optimizer.state[p] = {
+                "step": torch.zeros((), device=device),  # expect: xla-syncing-optimizer
+                "exp_avg": torch.zeros_like(p),
+            }
+    """,
+    "one entry": """
+        for group in optimizer.param_groups:
+            for p in group["params"]:
+                state = optimizer.state[p]
+                state["step"] = torch.tensor(0.0, device=p.device)  # expect: xla-syncing-optimizer
+    """,
+    "one entry at once": """
+        for p in model.parameters():
+            optimizer.state[p]["step"] = torch.zeros((), device=device)  # expect: xla-syncing-optimizer
+    """,
+    "on the host": """
+        for p in model.parameters():
+            optimizer.state[p] = {"step": torch.zeros(()), "exp_avg": torch.zeros_like(p)}
+    """,
+    "other entries": """
+        for p in model.parameters():
+            optimizer.state[p] = {"exp_avg": torch.zeros_like(p, device=device)}
+    """,
+}
+
+
+@pytest.mark.parametrize("body", COUNTERS.values(), ids=COUNTERS)
+def test_counters_of_steps(body: str) -> None:
+    code = textwrap.dedent(body)
+    head = "device = torch_xla.device()\nmodel = Net().to(device)\n"
+    agrees(f"{head}optimizer = torch.optim.AdamW(model.parameters())\n{code}fit(model, optimizer, device)\n")
+    quiet = code.replace("  # expect: xla-syncing-optimizer", "")
+    for silent in ("torch.optim.AdamW(model.parameters(), capturable=True)", "torch.optim.RMSprop(model.parameters())"):
+        agrees(f"{head}optimizer = {silent}\n{quiet}fit(model, optimizer, device)\n")

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 STEP_HOOKS = ("register_step_pre_hook", "register_step_post_hook")
 """The methods of an optimizer that register functions to run before and after each step."""
+KEPT = "*state"
+"""The attribute that holds an optimizer's `state`, which it keeps for each parameter, where the program asks for it."""
 WRAPPED = "*wrapped"
 """The attribute of an optimizer that Accelerate has prepared which holds the one it was made of."""
 DEPTH = 6
@@ -312,6 +314,10 @@ def optimizer_method(machine: Machine, receiver: Instance, name: str, arguments:
 
 @attributes(*OPTIMIZERS)
 def optimizer_attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """The groups of parameters that live on the device."""
+    """The groups of parameters that live on the device, and what an optimizer keeps for each parameter."""
+    if name == "state" and is_optimizer(receiver) and receiver.cls is None:
+        inner = receiver.attributes.get(WRAPPED)
+        owner = inner if isinstance(inner, Instance) else receiver
+        return owner.attributes.setdefault(KEPT, Mapping({}, Mapping({})))
     known = name == "param_groups" and is_optimizer(receiver) and receiver.place is Location.DEVICE
     return groups_of(receiver) if known else None

@@ -210,9 +210,9 @@ def _from_values(machine: Machine, name: str, arguments: Arguments, place: Locat
             return host_copy(data)
         return machine.derived(node, [data], kind=data.kind, length=data.length)
     if place is Location.DEVICE:
-        return Tensor(Location.DEVICE, line=int(node.lineno or 0), length=length)
+        return Tensor(Location.DEVICE, line=int(node.lineno or 0), home=machine.module, length=length)
     made = machine.loop if place is Location.HOST and is_constant(data) else None
-    return Tensor(place, length=length, line=int(node.lineno or 0), made=made)
+    return Tensor(place, length=length, line=int(node.lineno or 0), home=machine.module, made=made)
 
 
 def is_constant(data: Value | None) -> bool:

@@ -134,9 +134,11 @@ def argument_attribute(machine: Machine, receiver: Instance, name: str, node: no
 
 @attributes("transformers.", *names(Role.TRAINERS))
 def attribute(machine: Machine, receiver: Instance, name: str, node: nodes.NodeNG) -> Value | None:
-    """A model holds its configuration, a trainer its arguments, its state and what it trains."""
+    """A model holds its configuration, a processor its tokenizer, a trainer its arguments and what it trains."""
     if receiver.model:
         return configuration(receiver, name) if name in CONFIGURATIONS else None
+    if receiver.library == TOKENIZER and name == "tokenizer":
+        return receiver
     held = HELD.get(name)
     return held() if held is not None and receiver.library.endswith("Trainer") else None
 

@@ -17,6 +17,7 @@ from xla_lint.program.queries.holdings import (
     models_held,
     origins_held,
     setting,
+    step_counter,
     wrapped_function,
 )
 from xla_lint.program.queries.program import Program
@@ -65,6 +66,7 @@ __all__ = [
     "place_named",
     "sets_attribute",
     "setting",
+    "step_counter",
     "use_of",
     "wrapped_function",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.values import Instance
+from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Mapping, Tensor, options
+from xla_lint.program.domain.walk import found_in
 from xla_lint.program.library.data import SAMPLER
-from xla_lint.program.library.optimizers import models_of, origins_of
+from xla_lint.program.library.optimizers import KEPT, models_of, origins_of
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Origin, Value
@@ -30,6 +31,16 @@ def models_held(optimizer: Instance) -> set[Instance]:
 def models_among(parameters: Value | None) -> set[Instance]:
     """The models whose own `parameters()` are among some parameters, given in any way that optimizers take."""
     return models_of(parameters) if parameters is not None else set()
+
+
+def step_counter(optimizer: Instance) -> Tensor | None:
+    """What counts the steps of a parameter, where the program has put a tensor on the device there itself."""
+    for kept in found_in(optimizer.attributes.get(KEPT, UNKNOWN), Mapping):
+        counters = (option for option in options(kept.entries.get("step", UNKNOWN)) if isinstance(option, Tensor))
+        on_device = next((counter for counter in counters if counter.place is Location.DEVICE), None)
+        if on_device is not None:
+            return on_device
+    return None
 
 
 def grouped_sampler(batches: Instance) -> Value | None:

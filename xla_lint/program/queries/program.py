@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
     from xla_lint.program.domain.loops import Loop
+    from xla_lint.program.domain.values import Tensor
     from xla_lint.program.project.scope import Version
 
 Kind = TypeVar("Kind", bound=Event)
@@ -92,6 +93,12 @@ class Program:
     def calls_where(self, test: Callable[[str], bool]) -> list[LibraryCall]:
         """The library calls whose dotted names pass a test, in the order in which they happen."""
         return self.calls(*filter(test, self._by_name))
+
+    def maker_of(self, tensor: Tensor) -> nodes.NodeNG | None:
+        """The first call of a library on the line that computed a tensor."""
+        calls = (call for call in self.of(LibraryCall) if call.context.module is tensor.home)
+        on_line = (call.node for call in calls if call.node.lineno == tensor.line)
+        return min(on_line, key=lambda node: int(node.col_offset or 0), default=None)
 
     def has_call(self, *names: str) -> bool:
         """Whether one of these dotted names is called at all."""

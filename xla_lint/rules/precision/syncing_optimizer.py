@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import LibraryCall, OptimizerStep
 from xla_lint.program.domain.values import Location
-from xla_lint.program.queries import parameters_place
+from xla_lint.program.queries import parameters_place, step_counter
 from xla_lint.rules.arguments import constant, device_tensor
 from xla_lint.rules.base import Confidence, Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, lines
@@ -32,6 +32,8 @@ OPTIMIZERS = {
 ADAFACTORS = ("torch.optim.Adafactor", "transformers.Adafactor", "transformers.optimization.Adafactor")
 CAPTURABLE = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "Rprop", "RMSprop"})
 """Optimizers with `capturable`, which lets the learning rate stay on the device."""
+COUNTING = frozenset({"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad"})
+"""Optimizers that ask for the step of each parameter (torch 2.9.1; four of them measured)."""
 
 
 class SyncingOptimizer(Rule):
@@ -40,12 +42,15 @@ class SyncingOptimizer(Rule):
     ## What it does
     Finds `Rprop`, `ASGD`, `Adafactor`, `LBFGS` and `RAdam` over parameters on the device, and any optimizer whose
     learning rate is a tensor on the device without `capturable=True`. The finding stands at the optimizer.
+    It also finds steps that a program counts on the device itself, in `optimizer.state[p]["step"]`, for an optimizer
+    that asks for them (`Adam`, `AdamW`, `NAdam`, `Adamax`, `Adagrad`) without `capturable=True`; that finding stands
+    where the counter is made.
 
     ## Why it matters
     These optimizers look at values to decide what to do next. Measured with a small model, per step: Rprop 17
     executions and 12 compilations, LBFGS 11 executions, Adafactor 9, ASGD 5; one is right. RAdam computes another
     formula from its sixth step on, and costs one compilation there. A learning rate on the device is fetched once for
-    each parameter.
+    each parameter, and so is a counter of steps: with four parameters, five executions instead of one.
 
     ## What to write instead
     `SGD`, `Adam`, `AdamW`, `RMSprop`, `Adagrad`, `Adadelta`, `Adamax` or `NAdam`, with a Python number as the learning
@@ -59,7 +64,7 @@ class SyncingOptimizer(Rule):
     number = "9734"
     severity = Severity.WARNING
     message = "%(what)s%(where)s: the device waits for the host; %(instead)s"
-    subscribes = (LibraryCall,)
+    subscribes = (LibraryCall, OptimizerStep)
     costs = (Counter.EXECUTIONS, Counter.READS)
 
     @classmethod
@@ -69,6 +74,8 @@ class SyncingOptimizer(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report optimizers that do not leave the device alone."""
+        if isinstance(event, OptimizerStep):
+            yield from self._check_counter(event)
         if not isinstance(event, LibraryCall):
             return
         name = event.name.rpartition(".")[2]
@@ -90,6 +97,24 @@ class SyncingOptimizer(Rule):
             where=lines(cost_shows_at, event.node.root()),
             instead=instead,
         ).costing_at(cost_shows_at)
+
+    def _check_counter(self, step: OptimizerStep) -> Iterator[Finding]:
+        """Report a counter of steps on the device, where it is made."""
+        optimizer, name = step.optimizer, step.optimizer.library.rpartition(".")[2]
+        counter = step_counter(optimizer) if name in COUNTING and optimizer.node is not None else None
+        made = self.program.maker_of(counter) if counter is not None else None
+        if optimizer.node is None or counter is None or made is None:
+            return
+        built = [call for call in self.program.at(optimizer.node) if isinstance(call, LibraryCall)]
+        if not any(self._captures(call, name) for call in built):
+            steps = [other.node for other in self.steps[optimizer.node]]
+            yield self.finding(
+                made,
+                confidence(step.context, counter),
+                what=f"{name} reads this counter of steps, a tensor on the device, for each parameter in every step",
+                where=lines(steps, made.root()),
+                instead="make it on the host, or pass capturable=True",
+            ).costing_at(steps)
 
     def _captures(self, call: LibraryCall, name: str) -> bool:
         return call.unpacked or (name in CAPTURABLE and constant(call.kwargs.get("capturable")) is True)
