@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
-from xla_lint.cli.locate import place_of
 from xla_lint.knowledge.successors import Group, Kind, successor, text_successor
+from xla_lint.places import place_of
 from xla_lint.program.backend import ASSUMED, package_of
 from xla_lint.program.syntax.imports import dotted_name
 from xla_lint.program.syntax.spelling import source_of
