@@ -9,7 +9,14 @@ import pytest
 from tests.library.cases import verify
 
 BEFORE = """\
-import os
+import os, random
+from dataclasses import dataclass
+
+@dataclass
+class Place:
+    name: str
+    at: int
+
 weight = model[0].weight.data.flatten()
 """
 TRIALS = {
@@ -73,4 +80,87 @@ TRIALS = {
 
 @pytest.mark.parametrize("code", TRIALS.values(), ids=TRIALS.keys())
 def test_trials_around_evaluations(code: str) -> None:
+    verify(BEFORE + textwrap.dedent(code))
+
+
+RECORDS = {
+    "dicts of a comprehension, an unpacked tuple, and objects": """
+        for record in [{"name": "weight", "at": n} for n in range(18)]:
+            weight[record["at"]] = 0  # expect: xla-changing-constant
+            torch_xla.sync()
+        for name, at in [("weight", n) for n in range(18)]:
+            weight[at] = 0  # expect: xla-changing-constant
+            torch_xla.sync()
+        for i, place in enumerate([Place("weight", 2 * n + 1) for n in range(18)]):
+            weight[place.at] = 0  # expect: xla-changing-constant
+            torch_xla.sync()
+    """,
+    "records that a loop has collected, chosen and sorted": """
+        records = []
+        for name, parameter in model.named_parameters():
+            for at in range(parameter.numel()):
+                records.append({"name": name, "at": at})
+        for record in random.sample(records, 100):
+            weight[record["at"]] = 0  # expect: xla-changing-constant
+            torch_xla.sync()
+        for record in sorted(records, key=lambda record: record["name"])[:50]:
+            weight[: record["at"]].sum()  # expect: xla-changing-shape
+            torch_xla.sync()
+        for i in range(len(records)):
+            weight[records[i]["at"]] = 0  # expect: xla-changing-constant
+            torch_xla.sync()
+    """,
+    "a dict's values, a generator, and a class of records": """
+        class Records:
+            def __len__(self):
+                return 99
+            def __getitem__(self, at):
+                return {"at": at, "width": 4}
+        def places():
+            for n in range(99):
+                yield n, {"at": n}
+
+        for name, at in {str(n): n for n in range(99)}.items():
+            weight[at] = 0  # expect: xla-changing-constant
+            torch_xla.sync()
+        for at, record in places():
+            weight[at] = weight[record["at"]]  # expect: xla-changing-constant
+            torch_xla.sync()
+        for record in Records():
+            weight[record["at"]] = weight[: record["width"]].sum()  # expect: xla-changing-constant
+            torch_xla.sync()
+    """,
+    "what is the same in all records": """
+        width = int(os.environ["WIDTH"])
+        longest = 0
+        for text in open("texts"):
+            longest = max(longest, len(text))
+            width += 1
+        for record in [{"name": n, "width": width, "longest": longest} for n in range(18)]:
+            weight[: record["width"]].sum()
+            weight[: record["longest"]].sum()
+            torch_xla.sync()
+        for epoch in range(18):
+            rows = []
+            for n in range(18):
+                rows.append({"width": width, "name": n})
+            for row in rows:
+                weight[: row["width"]].sum()
+                torch_xla.sync()
+    """,
+    "what a loop writes into its records is found there": """
+        records = [{"at": n} for n in range(18)]
+        for record in records:
+            record["loss"] = update(torch.ones(2, 4, device=device))
+            torch_xla.sync()
+        for record in records:
+            update(record["loss"] * torch.ones(2, 4, device=device))
+            torch_xla.sync()
+            print(record["loss"].item())  # expect: xla-late-read
+    """,
+}
+
+
+@pytest.mark.parametrize("code", RECORDS.values(), ids=RECORDS.keys())
+def test_numbers_in_records(code: str) -> None:
     verify(BEFORE + textwrap.dedent(code))

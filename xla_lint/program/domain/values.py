@@ -114,6 +114,7 @@ class Trait(enum.Enum):
     PREPARED = "counted in the batches of a loader that Accelerate prepared"
     LONGEST = "the greatest of several lengths"
     DEFAULT = "the default of a parameter, which no call in sight changes"
+    ITEM = "another one in each item that a comprehension makes, or a call that takes all items at once"
     FACT = "known of the device, whatever the configuration, or spelled apart by the calls of a function"
 
 

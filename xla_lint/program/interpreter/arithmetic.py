@@ -58,7 +58,7 @@ MOSTLY = frozenset({Trait.COMMON})
 ONCE = frozenset({Trait.ONCE})
 
 
-KEPT = frozenset({Trait.LONGEST, Trait.PREPARED, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA})
+KEPT = frozenset({Trait.LONGEST, Trait.PREPARED, Trait.RANDOM, Trait.RANK, Trait.CLOCK, Trait.DATA, Trait.ITEM})
 """Traits of a number that its sums, multiples and comparisons have too."""
 
 

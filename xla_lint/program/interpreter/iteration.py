@@ -23,6 +23,7 @@ from xla_lint.program.domain.values import (
     Stream,
     Tensor,
     Text,
+    Trait,
 )
 from xla_lint.program.library.dispatch import iterate_library
 from xla_lint.program.machine.arguments import Arguments
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Value
     from xla_lint.program.machine.machine import Machine
+
+
+ITEM = frozenset({Trait.ITEM})
 
 
 @iterating(Tensor)
@@ -86,7 +90,7 @@ def iterate_stream(machine: Machine, value: Stream, loop: Loop | None, node: nod
         return machine.iterate(value.source, loop, node)
     if value.counted:
         traits = value.element.traits if isinstance(value.element, Number) else NO_TRAITS
-        return Number(None, frozenset({loop}) if loop is not None else frozenset(), traits)
+        return Number(None, frozenset({loop}), traits) if loop is not None else Number(None, traits=traits | ITEM)
     return value.element
 
 
@@ -116,7 +120,8 @@ def iterate_instance(machine: Machine, value: Instance, loop: Loop | None, node:
             return machine.iterate(fields, loop, node)
         method = member_of(value.cls, "__getitem__")
         if isinstance(method, Function):
-            return machine.call_function(bound_to(method, value), Arguments(node, [NUMBER]))
+            place = Number(loops=frozenset({loop})) if loop is not None else NUMBER
+            return machine.call_function(bound_to(method, value), Arguments(node, [place]))
         items = items_of(value)
         if items is not None:
             return machine.iterate(items, loop, node)

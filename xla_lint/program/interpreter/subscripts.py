@@ -39,6 +39,7 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
+from xla_lint.program.interpreter.records import turning
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.costs import report_changing
 from xla_lint.program.machine.meanings import expression
@@ -96,7 +97,7 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     if isinstance(value, (Sequence, Text)) or is_list_of_parts(value):
         machine.read(node, index_node, index, How.VALUE, "list index")
     if isinstance(value, Sequence):
-        return moved_with(index_sequence(machine, value, index), index)
+        return moved_with(machine, index_sequence(machine, value, index), index)
     if isinstance(value, Mapping):
         return entry_of(machine, node, value, key_of(index))
     if isinstance(value, Instance) and value.model:
@@ -204,10 +205,14 @@ def index_sequence(machine: Machine, value: Sequence, index: Value) -> Value:
     return machine.heap.summary(value, lambda: element_of(value))
 
 
-def moved_with(item: Value, index: Value) -> Value:
-    """An item of a sequence: a number changes as its index does."""
-    if isinstance(item, Number) and item.const is None and isinstance(index, Number) and index.loops:
+def moved_with(machine: Machine, item: Value, index: Value) -> Value:
+    """An item of a sequence: a number changes as its index does, and so do those of a record."""
+    if not isinstance(index, Number) or not index.loops:
+        return item
+    if isinstance(item, Number) and item.const is None:
         return Number(None, item.loops | index.loops, item.traits)
+    for loop in index.loops:
+        item = turning(machine, item, loop)
     return item
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -33,6 +34,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.interpreter.branches import test_of
 from xla_lint.program.interpreter.conditions import narrow
+from xla_lint.program.interpreter.records import turning
 from xla_lint.program.interpreter.totals import look_for_growth, stored_since
 from xla_lint.program.interpreter.truth import truth_of_number
 from xla_lint.program.machine.meanings import statement
@@ -67,7 +69,7 @@ def for_(machine: Machine, node: nodes.For) -> None:
     )
 
     def head() -> bool:
-        machine.bind(node.target, machine.iterate(iterable, loop, node.iter))
+        machine.bind(node.target, turning(machine, machine.iterate(iterable, loop, node.iter), loop))
         return True
 
     operations = machine.operations
@@ -159,6 +161,7 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
     after.cut = outer_cut if passed is Cut.NEVER else max(outer_cut, passed)
     after.phase = outer_phase
     after.path_condition = path_condition
+    settle(after, node, loop)
     if node.orelse:
         machine.run(node.orelse)
 
@@ -177,6 +180,14 @@ def widen(machine: Machine, node: nodes.For | nodes.While, loop: Loop) -> None:
             value = slots.get(name)
             if isinstance(value, Number):
                 machine.heap.put(slots, name, Number(None, value.loops | {loop}))
+
+
+def settle(after: State, node: nodes.For | nodes.While, loop: Loop) -> None:
+    """Let what a loop has counted change with it no more."""
+    for name, advances in counts_of(node).names:
+        value = after.env.get(name)
+        if advances and isinstance(value, Number) and loop in value.loops:
+            after.env[name] = replace(value, loops=value.loops - {loop})
 
 
 def widened(value: Value, loop: Loop | None) -> Value:
