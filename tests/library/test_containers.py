@@ -12,7 +12,7 @@ CASES = {
         probe.value(list())  # is: []
         probe.value(collections.deque())  # is: [unknown..]
         probe.value(tuple([1, 2]))  # is: (1, 2)
-        probe.value(list(range(3)))  # is: [number..]
+        probe.value(list(range(3)))  # is: [number item..]
         probe.value(set((t, 1)))  # is: [device tensor of 3, 1]
     """,
     "how dicts are made": """
@@ -43,7 +43,7 @@ CASES = {
         many = []
         for i in range(9):
             many.append(i)
-        probe.value(many)  # is: [number..]
+        probe.value(many)  # is: [number item..]
         stack = [1, 1]
         probe.value(stack.pop())  # is: 1
         probe.value(stack)  # is: [1..]
