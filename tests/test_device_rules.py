@@ -222,7 +222,11 @@ HEAD = (
         ("def f(index): ...\nd = torch.device('xla')\ntorch.zeros(3).to('cpu')\ntorch_xla.launch(f)", "2.9", []),
         ("def f(index):\n  torch.zeros(3, device='xla')\ntorch_xla.launch(f)", "2.9", []),
         ("def f(index): ...\ntorch_xla.launch(f)\nxr.world_size()", "2.9", []),
-        ("from job import f, flag\nif flag:\n  xr.world_size()\ntorch_xla.launch(f)", "2.9", []),
+        (
+            "from job import f, flag\nif flag:\n  xr.world_size()\ntorch_xla.launch(f)",
+            "2.9",
+            [(6, "device-before-launch")],
+        ),
         ("from job import f, flag\nif flag:\n  xr.world_size()\nelse:\n  torch_xla.launch(f)", "2.9", []),
         (
             "from job import f\nd = torch_xla.device()\ndef main():\n  torch_xla.launch(f)",

@@ -281,6 +281,8 @@ class Launch(Event):
 
     touched: frozenset[Touch]
     """What has initialised the XLA runtime before, on every path: each call and its dotted name."""
+    perhaps: frozenset[Touch] = frozenset()
+    """What has done so on some paths, all of which lead to the launch."""
 
 
 @dataclass(frozen=True, slots=True)

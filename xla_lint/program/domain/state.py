@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.join import join, per_replica
 from xla_lint.program.domain.loops import Cut
+from xla_lint.program.domain.touches import UNTOUCHED, Touched
 from xla_lint.program.domain.values import NO_TRAITS, Trait, Value
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ class State:
     updated: bool = False
     """An optimizer updated parameters on the device since the last barrier."""
     gradients: Gradients = NO_GRADIENTS
-    touched: int = 0
-    """What has initialised the XLA runtime in this process: the bits of these calls (`Touches`)."""
+    touched: Touched = UNTOUCHED
+    """What has initialised the XLA runtime in this process."""
     device: Device | None = None
     """Where a `with` statement puts the tensors that are made inside."""
 
@@ -132,7 +133,8 @@ class State:
     def merge_course(self, other: State) -> None:
         """Merge all but the variables."""
         self.path_condition &= other.path_condition
-        self.touched &= other.touched
+        if self.touched is not other.touched:
+            self.touched = self.touched.meet(other.touched)
         self.epochs |= other.epochs
         if self.cut is not other.cut:
             self.cut = Cut.SOMETIMES

@@ -81,7 +81,7 @@ def branch(
 ) -> None:
     """Run both ways of a test that may be taken, each from the same state and heap, and let them meet."""
     before = machine.here
-    path_condition = before.path_condition
+    path_condition, touched = before.path_condition, before.touched
     mark = machine.heap.mark()
     ends: list[State | None] = []
     heaps: list[Changes] = []
@@ -103,6 +103,8 @@ def branch(
         machine.at.state = before if last and not random else before.fork()
         machine.assume(conditions)
         narrow(machine, told)
+        if truth.known is None:
+            machine.at.state.touched = touched.under_a_test()
         if truth.known is None and conditions.isdisjoint(TELLING):
             machine.at.doubt = len(machine.at.loops)
         departures, events = count_departures(machine), len(machine.events)
@@ -116,7 +118,8 @@ def branch(
         heaps.append(machine.heap.take_back(mark))
         machine.at.doubt = doubt
     machine.at.tests = tests
-    whole = len(ends) == 2 and (ended or all(end is not None for end in ends))
+    arrived = len(ends) == 2 and all(end is not None for end in ends)
+    whole = arrived or (len(ends) == 2 and ended)
     if truth.usual is not None and len(ends) == 2 and ends[not truth.usual] is not None:
         ends, heaps = [ends[not truth.usual]], [heaps[not truth.usual]]
     machine.heap.merge(*heaps, apart=apart)
@@ -125,6 +128,8 @@ def branch(
         ends_turns = ends_loop and machine.operations == operations
         machine.emit(HostChoice(test, machine.context, "branch", machine.loops[-1] if ends_turns else None))
     machine.at.state = meet_all(ends, apart=apart)
+    if machine.at.state is not None and arrived:
+        machine.at.state.touched = machine.at.state.touched.after_a_test(touched)
     if machine.at.state is not None and whole:
         machine.at.state.path_condition = path_condition
 

@@ -68,7 +68,17 @@ def call_tensor(machine: Machine, callee: Tensor, arguments: Arguments) -> Value
 @calling(Choice)
 def call_choice(machine: Machine, callee: Choice, arguments: Arguments) -> Value:
     """The result of calling any of the alternatives."""
-    return join_all([machine.call(option, arguments) for option in callee.options if option not in NOTHING])
+    before, after, results = machine.here.touched, None, []
+    for option in callee.options:
+        if option in NOTHING or machine.at.state is None:
+            continue
+        machine.here.touched = before.under_a_test()
+        results.append(machine.call(option, arguments))
+        if machine.at.state is not None:
+            after = machine.here.touched if after is None else after.meet(machine.here.touched)
+    if after is not None and machine.at.state is not None:
+        machine.here.touched = after.after_a_test(before)
+    return join_all(results)
 
 
 @expression(nodes.Call)

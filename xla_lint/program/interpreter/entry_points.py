@@ -11,6 +11,7 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
+from xla_lint.program.domain.touches import UNTOUCHED
 from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Number, Tensor
 from xla_lint.program.interpreter.seeds import annotations_of, seeded
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters, take_result
@@ -41,7 +42,7 @@ class EntryPoints:
         self.entries = MODULE
         self.after_hooks: dict[nodes.NodeNG | None, frozenset[int]] = {}
         """By class: the graph epoch that its hooks left open, for those that run after them."""
-        self.touched = 0
+        self.touched = UNTOUCHED
         """What initialises the runtime as the module is imported."""
         self.device = machine.default_device
 

@@ -55,7 +55,7 @@ def reaches(machine: Machine, target: Value | None) -> bool:
     named = all(isinstance(option, Text) for option in given)
     certain = all(isinstance(option, Text) or (isinstance(option, Device) and option.certain) for option in given)
     places = {place_named(option, machine.backend) for option in given}
-    return places == {Location.DEVICE} and certain and (named or not machine.here.touched)
+    return places == {Location.DEVICE} and certain and (named or not machine.here.touched.always)
 
 
 def is_device(value: Value | None, backend: Backend) -> bool:

@@ -49,7 +49,7 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         announce(machine, dotted, arguments)
     device = arguments.keywords.get("device") if dotted.startswith("torch.") and dotted not in NAMING else None
     if initialises(dotted, machine.target) or reaches(machine, device):
-        machine.here.touched |= machine.touches.bit(arguments.node, dotted)
+        machine.here.touched = machine.here.touched.by(machine.touches.bit(arguments.node, dotted))
     if dotted in BREAKING:
         note_break(machine, arguments.node, dotted.removeprefix("builtins."))
     handler = FUNCTIONS.find(dotted)
@@ -67,7 +67,7 @@ def call_method(machine: Machine, receiver: Value, name: str, arguments: Argumen
     """The result of calling a method of a value that the project does not define."""
     receiver = items_of(receiver) or receiver
     if is_movable(receiver) and reaches(machine, target_of(name, arguments)):
-        machine.here.touched |= machine.touches.bit(arguments.node, f"torch.{name}")
+        machine.here.touched = machine.here.touched.by(machine.touches.bit(arguments.node, f"torch.{name}"))
     owner = announced_owner(receiver, name)
     if owner:
         announce(machine, f"{owner}.{name}", arguments, receiver)

@@ -32,7 +32,8 @@ def launch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Run a function on every replica; its first parameter is the index of the process."""
     target = arguments.get(0, "fn")
     if may_replicate(arguments):
-        machine.emit(Launch(arguments.node, machine.context, machine.touches.among(machine.here.touched)))
+        touched, among = machine.here.touched, machine.touches.among
+        machine.emit(Launch(arguments.node, machine.context, among(touched.always), among(touched.perhaps)))
     if isinstance(target, (Function, Method)):
         touched = machine.here.touched
         extra = arguments.get(1, "args")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import Launch
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.wording import line
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class DeviceBeforeLaunch(Rule):
 
     ## When it is fine
     Inside the launched function, after the launch, and with `nprocs=1` or `debug_single_process=True`, where no
-    process is started.
+    process is started. A call under a test is not reported where another test stands around the launch: the two may
+    exclude each other.
     """
 
     symbol = "xla-device-before-launch"
@@ -61,5 +62,6 @@ class DeviceBeforeLaunch(Rule):
         """Report what touched the device before a launch."""
         if not isinstance(event, Launch):
             return
-        for node, dotted in sorted(event.touched, key=lambda item: int(item[0].lineno or 0)):
-            yield self.finding(node, call=dotted.rpartition(".")[2], line=line(event.node, node))
+        for touched, sure in ((event.touched, Confidence.HIGH), (event.perhaps, Confidence.CONTROL_FLOW)):
+            for node, dotted in sorted(touched, key=lambda item: int(item[0].lineno or 0)):
+                yield self.finding(node, sure, call=dotted.rpartition(".")[2], line=line(event.node, node))
