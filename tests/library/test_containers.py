@@ -43,7 +43,7 @@ CASES = {
         many = []
         for i in range(9):
             many.append(i)
-        probe.value(many)  # is: [number item..]
+        probe.value(many)  # is: [number..]
         stack = [1, 1]
         probe.value(stack.pop())  # is: 1
         probe.value(stack)  # is: [1..]

@@ -32,6 +32,31 @@ CASES = {
         for batch in DataLoader(Rows()):
             probe.value(batch)  # is: host tensor
     """,
+    "what nothing is known of is stacked": """
+        import cv2
+        class Rows(torch.utils.data.Dataset):
+            def __init__(self, change):
+                self.change = change
+            def __getitem__(self, index):
+                return self.change(image=cv2.imread(str(index)))["image"], 1
+            def __len__(self):
+                return 8
+        class Named(Rows):
+            def __getitem__(self, index):
+                return {"image": cv2.imread(str(index)), "name": f"{index}.png"}
+        for x, y in DataLoader(Rows(probe.change()), batch_size=2, drop_last=True):  # expect: xla-unwrapped-loader
+            probe.value(x)  # is: host output
+            with torch.no_grad():
+                model(x.to(device))
+            torch_xla.sync()
+        for batch in DataLoader(Named(None), batch_size=2, drop_last=True):  # expect: xla-unwrapped-loader
+            probe.value(batch)  # is: {image: host output, name: text}
+            with torch.no_grad():
+                model(batch["image"].to(device, non_blocking=True))
+            torch_xla.sync()
+        for batch in DataLoader([[probe.other(), 1]], batch_size=2, collate_fn=probe.collate, drop_last=True):
+            probe.value(batch)  # is: host output
+    """,
     "what a collate function makes": """
         import functools
         def collate(rows, size):

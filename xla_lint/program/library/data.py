@@ -170,14 +170,19 @@ def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:
 def on_host(value: Value, *, stacked: bool = False) -> Value:
     """A batch as a loader yields it: tensors on the host.
 
-    `stacked`: numbers are made tensors as well, and rows of tuples become a list of columns.
+    `stacked`: numbers and arrays are made tensors as well, and rows of tuples become a list of columns. What nothing is
+    known of is taken for a tensor, or several, as nearly all that is stacked.
     """
+    if value is UNKNOWN:
+        return UNKNOWN
 
     def fetched(item: Value) -> Value:
         if isinstance(item, Tensor):
             return item.like(place=Location.HOST, recorded_in=MATERIALISED, length=None, parts=frozenset({Part()}))
         if isinstance(item, Number) and stacked:
             return Tensor(Location.HOST, parts=frozenset({Part()}))
+        if item is UNKNOWN and stacked:
+            return Tensor(Location.HOST, unstructured=True, certain=False, parts=frozenset({Part()}))
         return item
 
     batch = changed(value, fetched, OBJECTS)
