@@ -38,6 +38,39 @@ CASES = {
         torch.save(t if probe.other() else h, "rows.pt")
         torch.save(probe.model().state_dict(), "model.pt")
     """,
+    "after a loop whose loader is not seen": """
+        def train(model, batches):
+            adam = torch.optim.Adam(model.parameters())
+            for x in batches:
+                model(x).mean().backward()
+                xm.optimizer_step(adam)
+            if xm.is_master_ordinal():
+                xm.save(model.state_dict(), "model.pt")
+        def train_numbered(model, batches):
+            adam = torch.optim.Adam(model.parameters())
+            for (i, x), y in zip(enumerate(batches), range(99)):
+                loss = model(x).mean()
+                loss.backward()
+                xm.optimizer_step(adam)
+            if xm.is_master_ordinal():
+                xm.save({"model": model.state_dict(), "loss": loss}, "model.pt")
+        def train_some(model, batches):
+            adam = torch.optim.Adam(model.parameters())
+            for i, x in enumerate(batches):
+                model(x).mean().backward()
+                xm.optimizer_step(adam)
+                if i == 99:
+                    break
+            if xm.is_master_ordinal():
+                xm.save(model.state_dict(), "model.pt")  # expect: xla-rank-read
+        def train_for_long(model, data):
+            adam = torch.optim.Adam(model.parameters())
+            for i in range(99):  # expect: xla-missing-sync
+                model(data).mean().backward()
+                xm.optimizer_step(adam)
+            if xm.is_master_ordinal():
+                xm.save(model.state_dict(), "model.pt")  # expect: xla-rank-read
+    """,
 }
 
 

@@ -200,6 +200,11 @@ def loader_of(value: Value) -> Loader | None:
     return next(iter(found_in(value, Loader, SOURCES)), None)
 
 
+def hides_loader(iterable: Value) -> bool:
+    """Whether what is iterated, or a part of it, cannot be seen, so that it may be the loader of a device."""
+    return any(source is UNKNOWN for source in walk(iterable, SOURCES))
+
+
 def note_loaders(loop: Loop, iterable: Value) -> None:
     """Let a loop know what it iterates, and the loaders among that know the loop."""
     loop.iterate(iterable, loader_of(iterable))

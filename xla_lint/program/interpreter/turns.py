@@ -14,7 +14,7 @@ from xla_lint.program.domain.join import join_all, told_apart_by
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.loops import Cut
-from xla_lint.program.domain.objects import note_loaders
+from xla_lint.program.domain.objects import hides_loader, note_loaders
 from xla_lint.program.domain.state import Exits, meet_all
 from xla_lint.program.domain.values import (
     NONE,
@@ -151,6 +151,8 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
         machine.at.state = end
         end.path_condition = path_condition
         machine.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
+    elif end is not None and loop.iterable is not None and hides_loader(loop.iterable):
+        end.forget_pending(machine.new_epoch())
     if loop.parent is not None and loop.opaque:
         loop.parent.note_opaque()
     machine.at.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)
