@@ -134,7 +134,7 @@ def start(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 def touch(machine: Machine, arguments: Arguments, dotted: str) -> None:
     """Let the runtime of the device start here."""
-    machine.here.touched |= machine.touches.bit(arguments.node, dotted)
+    machine.here.touched = machine.here.touched.by(machine.touches.bit(arguments.node, dotted))
 
 
 @function("torch.set_default_device")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import HandPadding, LibraryCall
 from xla_lint.program.domain.values import Sequence, Tensor, options
 from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
+from xla_lint.rules.shapes.fitting import FITTING, brought_to_length
 from xla_lint.rules.shapes.padding import (
     COLLATORS,
     FLATTENING,
@@ -62,8 +63,8 @@ class DynamicPadding(Rule):
     DataCollatorWithPadding(tokenizer, padding="max_length", max_length=128)
     ```
 
-    For `pad_sequence` add a filler row of the greatest length and drop it again, or pad with
-    `torch.nn.functional.pad`. A few buckets of fixed length waste less padding, at one compilation each.
+    For `pad_sequence` add a filler row of the greatest length and drop it again, or pad the result, or a row, to that
+    length with `torch.nn.functional.pad`. A few buckets of fixed length waste less padding, at one compilation each.
 
     ## When it is fine
     A single prompt outside loops, rows that have one length already, and rows that a collator or `tokenizer.pad` pads
@@ -85,7 +86,7 @@ class DynamicPadding(Rule):
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
         """Whatever pads."""
-        return call == PAD_SEQUENCE or call in SIGNATURES
+        return call == PAD_SEQUENCE or call in SIGNATURES or call in FITTING
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report padding to the longest row of a batch."""
@@ -103,7 +104,8 @@ class DynamicPadding(Rule):
         if not isinstance(event, LibraryCall):
             return
         if event.name == PAD_SEQUENCE:
-            if (event.context.step is not None or event.context.callback) and not _has_filler(event):
+            repeats = event.context.step is not None or event.context.callback
+            if repeats and not _has_filler(event) and not brought_to_length(self.program, event):
                 advice = "pad to a fixed length, or add a filler row of the greatest length and drop it again"
                 yield self._finding(event, "pads to the longest row of the batch", "", advice)
             return
