@@ -90,6 +90,42 @@ def test_samplers_of_batches(sampler: str, whole: bool) -> None:
     )
 
 
+HUB = {
+    "streamed": ("datasets.load_dataset('c4', split='train', streaming=True)", True),
+    "a split, shuffled and mapped": ("datasets.load_dataset('imdb')['train'].shuffle(seed=1).map(build)", True),
+    "files by name": ("datasets.load_dataset('webdataset', data_files={'train': 'a'}, split='train')", True),
+    "the first rows": ("datasets.load_from_disk('rows').select(range(1000))", True),
+    "what passes a filter": ("datasets.load_dataset('c4', streaming=True).filter(build).take(1000)", True),
+    "split by node": ("split_dataset_by_node(datasets.load_dataset('c4', streaming=True), index, 8)", False),
+    "a shard": ("datasets.load_dataset('c4')['train'].shard(8, index)", False),
+    "rows by rank": ("datasets.load_dataset('c4')['train'].select(range(index, 1000, 8))", False),
+    "rows after others": ("datasets.load_dataset('c4', streaming=True).skip(index * 100).take(100)", False),
+    "a slice by rank": ("datasets.load_dataset('c4', split=f'train[{index}0%:]')", False),
+    "unknown rows": ("datasets.load_dataset('c4')['train'].select(build(8))", False),
+    "unknown files": ("datasets.load_dataset('json', data_files=build(8), split='train')", False),
+    "a filter by place": ("datasets.load_dataset('c4').filter(build, with_indices=True)", False),
+    "several of them": ("datasets.interleave_datasets([datasets.load_dataset('c4'), build(8)])", False),
+}
+
+
+@pytest.mark.parametrize(("made", "whole"), HUB.values(), ids=HUB)
+def test_datasets_of_the_hub(made: str, whole: bool) -> None:
+    expect = "  # expect: xla-missing-sampler" if whole else ""
+    agrees(
+        f"""
+        import datasets
+        from datasets.distributed import split_dataset_by_node
+
+        def worker(index):
+            table = {made}
+            loader = data.DataLoader(table, batch_size=8, drop_last=True){expect}
+            fit(pl.MpDeviceLoader(loader, torch_xla.device()))
+
+        torch_xla.launch(worker)
+        """
+    )
+
+
 EPOCHS = {
     "a sibling tells another loop": """
         for epoch in range(3):  # expect: xla-sampler-without-epoch

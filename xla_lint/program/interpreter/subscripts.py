@@ -40,6 +40,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.interpreter.records import turning
+from xla_lint.program.library.datasets import split_of
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.costs import report_changing
 from xla_lint.program.machine.meanings import expression
@@ -116,7 +117,7 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
         items = items_of(value)
         return UNKNOWN if items is None else subscript(machine, node, items, index, index_node)
     if isinstance(value, Instance) and value.library.startswith("datasets.") and isinstance(index, Text):
-        return Instance(None, value.library, node=value.node)
+        return split_of(value)
     if isinstance(value, Text):
         return TEXT
     if isinstance(value, Name) and value.dotted == ENVIRONMENT:

@@ -46,6 +46,6 @@ def update(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 def note(machine: Machine, node: nodes.NodeNG, key: Value, value: Value) -> None:
     """Note that a variable is set, in a program for a native backend, and whether the runtime has started by then."""
     if machine.aim.is_native and isinstance(key, Text) and key.const is not None:
-        late = bool(machine.here.touched) and not machine.without_caller
+        late = bool(machine.here.touched.always) and not machine.without_caller
         text = value.const if isinstance(value, Text) else None
         machine.emit(EnvironmentSet(node, machine.context, key.const, text, late))

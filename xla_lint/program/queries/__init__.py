@@ -6,6 +6,7 @@ Rules import from here and from the domain; how a program is interpreted can cha
 from __future__ import annotations
 
 from xla_lint.program.domain.objects import is_optimizer
+from xla_lint.program.library.datasets import has_all_rows, is_streamed
 from xla_lint.program.library.devices import is_device, place_named
 from xla_lint.program.library.optimizers import origins_of, parameters_place, parts_of
 from xla_lint.program.project.scope import Domain, Version
@@ -51,9 +52,11 @@ __all__ = [
     "file_name",
     "fills_up",
     "grouped_sampler",
+    "has_all_rows",
     "is_device",
     "is_import",
     "is_optimizer",
+    "is_streamed",
     "models_among",
     "models_held",
     "names_in",

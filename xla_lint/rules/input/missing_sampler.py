@@ -11,7 +11,7 @@ from xla_lint.program.domain.events import LoaderBuilt, RankIndex
 from xla_lint.program.domain.objects import differs_between_replicas, library_base, lineage
 from xla_lint.program.domain.values import UNKNOWN, Instance
 from xla_lint.program.domain.walk import tensors_in
-from xla_lint.program.queries import attributes_iterated, names_in, setting
+from xla_lint.program.queries import attributes_iterated, has_all_rows, is_streamed, names_in, setting
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.input.frameworks import framework_feeds
 from xla_lint.rules.input.samplers import walks_everything
@@ -28,6 +28,7 @@ ITERABLE = "torch.utils.data.IterableDataset"
 PARTING = ("rank", "world", "ordinal", "replica", "worker", "shard", "process")
 """Words of which one stands in the names by which a dataset asks for its part of the rows."""
 SAMPLER = "pass sampler=DistributedSampler(dataset, num_replicas={world}, rank={rank})"
+BY_NODE = " pass split_dataset_by_node(dataset, rank={rank}, world_size={world})"
 OWN_ROWS = "let its __iter__ yield one row in {world}, from row {rank} on"
 
 
@@ -37,7 +38,8 @@ class MissingSampler(Rule):
     ## What it does
     Finds `DataLoader` calls in code that several replicas run (reached from `torch_xla.launch`, `xmp.spawn` or
     `_mp_fn`) whose batches reach a training loop, without a sampler that gives each replica its own part of the
-    rows. The finding stands at the `DataLoader` call.
+    rows. Datasets of Hugging Face count, streamed or not, which nothing splits by the rank. The finding stands at the
+    `DataLoader` call.
 
     ## Why it matters
     Every replica walks the whole dataset. With the same seed all of them see the same batches, so that eight
@@ -49,7 +51,8 @@ class MissingSampler(Rule):
     loader = DataLoader(rows, batch_size=32, sampler=sampler, drop_last=True)
     ```
 
-    And call `sampler.set_epoch(epoch)` at the start of each epoch.
+    And call `sampler.set_epoch(epoch)` at the start of each epoch. A dataset of Hugging Face that is streamed takes no
+    sampler; it is split with `split_dataset_by_node(rows, rank=xr.global_ordinal(), world_size=xr.world_size())`.
 
     ## When it is fine
     The dataset gives each replica its own rows: an `IterableDataset` that shards itself, which one of the project may
@@ -84,7 +87,7 @@ class MissingSampler(Rule):
         if not elsewhere and not self._splits_by_hand(loader.dataset):
             world, rank = self.program.spell(Role.COUNT), self.program.spell(Role.RANK)
             sureness = Confidence.of(training.certain)
-            instead = (OWN_ROWS if is_iterable(loader.dataset) else SAMPLER).format(world=world, rank=rank)
+            instead = way_to_split(loader.dataset).format(world=world, rank=rank)
             yield self.finding(event.node, sureness, line=line(training.node, event.node), instead=instead)
 
     def _splits_by_hand(self, dataset: Value) -> bool:
@@ -94,6 +97,13 @@ class MissingSampler(Rule):
         seeds = self.program.calls("torch.manual_seed", "torch.Generator.manual_seed")
         seeded = any(differs_between_replicas(value) for call in seeds for value in call.args)
         return seeded and next(iter(tensors_in(dataset)), None) is not None
+
+
+def way_to_split(dataset: Value) -> str:
+    """What gives each replica its own rows of a dataset."""
+    if isinstance(dataset, Instance) and is_streamed(dataset):
+        return BY_NODE
+    return OWN_ROWS if is_iterable(dataset) else SAMPLER
 
 
 def is_iterable(dataset: Value) -> bool:
@@ -106,6 +116,8 @@ def may_be_split(dataset: Value) -> bool:
     if dataset is UNKNOWN or differs_between_replicas(dataset):
         return True
     if not isinstance(dataset, Instance):
+        return False
+    if has_all_rows(dataset):
         return False
     base = library_base(dataset.cls) if dataset.cls is not None else dataset.library
     if base == ITERABLE:
