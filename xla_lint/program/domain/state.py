@@ -130,10 +130,6 @@ class State:
         self.gradients = other.gradients
         self.touched = other.touched
 
-    def forget_pending(self, epoch: int) -> None:
-        """Claim of nothing that it is still to be executed, as a new graph epoch begins with what may be a barrier."""
-        self.epochs, self.materialised, self.updated = frozenset({epoch}), frozenset(), False
-
     def merge_course(self, other: State) -> None:
         """Merge all but the variables."""
         self.path_condition &= other.path_condition

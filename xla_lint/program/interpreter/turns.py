@@ -152,7 +152,7 @@ def run_loop(machine: Machine, node: nodes.For | nodes.While, loop: Loop, head: 
         end.path_condition = path_condition
         machine.barrier(node.iter if isinstance(node, nodes.For) else node, "next()", silent=True)
     elif end is not None and loop.iterable is not None and hides_loader(loop.iterable):
-        end.forget_pending(machine.new_epoch())
+        end.updated = entry.updated  # its last `next()` may have been a barrier
     if loop.parent is not None and loop.opaque:
         loop.parent.note_opaque()
     machine.at.state = meet_all([end, *exits.breaks]) or (entry if not exits.breaks else None)

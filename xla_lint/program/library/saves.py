@@ -14,6 +14,8 @@ from xla_lint.program.library.registry import function
 from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
+    from astroid import nodes
+
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
@@ -29,15 +31,20 @@ SAVES = {
 def save(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Values are saved."""
     how, parameter = SAVES[dotted]
-    value, node = arguments.get(0, parameter) or UNKNOWN, arguments.node_of(0, parameter)
+    node = arguments.node_of(0, parameter)
+    what = source_of(node) if node is not None else "the values"
+    write(machine, arguments.node, how, what, arguments.get(0, parameter) or UNKNOWN)
+    return NONE
+
+
+def write(machine: Machine, node: nodes.NodeNG, how: str, what: str, value: Value) -> None:
+    """Let a value be saved; `how` and `what` are spelled as a message names them."""
     place, certain = place_in(value)
     recorded = [tensor for tensor in tensors_in(value) if machine.is_pending(tensor)]
     collective = any(tensor.collective for tensor in recorded)
     pending = bool(recorded) or machine.here.updated
-    what = source_of(node) if node is not None else "the values"
     whole = any(found.model for found in found_in(value, Instance, DATA))
-    machine.emit(Save(arguments.node, machine.context, how, what, place, certain, collective, pending, whole))
-    return NONE
+    machine.emit(Save(node, machine.context, how, what, place, certain, collective, pending, whole))
 
 
 @function("pickle.dump", "pickle.dumps")

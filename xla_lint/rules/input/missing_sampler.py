@@ -28,7 +28,7 @@ ITERABLE = "torch.utils.data.IterableDataset"
 PARTING = ("rank", "world", "ordinal", "replica", "worker", "shard", "process")
 """Words of which one stands in the names by which a dataset asks for its part of the rows."""
 SAMPLER = "pass sampler=DistributedSampler(dataset, num_replicas={world}, rank={rank})"
-BY_NODE = " pass split_dataset_by_node(dataset, rank={rank}, world_size={world})"
+BY_NODE = "pass split_dataset_by_node(dataset, rank={rank}, world_size={world})"
 OWN_ROWS = "let its __iter__ yield one row in {world}, from row {rank} on"
 
 
