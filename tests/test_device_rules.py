@@ -195,6 +195,7 @@ def test_every_variable_has_a_reason() -> None:
         assert item.early or item.ignored or item.deprecated, item.name
 
 
+XM = "import torch_xla.core.xla_model as xm\n"
 READER = "class Reader:\n  def read(self):\n    torch.cuda.synchronize()\n"
 HEAD = (
     "import torch, torch_xla\nimport torch_xla.runtime as xr\nimport torch_xla.distributed.xla_multiprocessing as xmp\n"
@@ -212,6 +213,8 @@ HEAD = (
         ("def f(index, a, b=1): ...\ntorch_xla.launch(f, args=unknown)", "2.9", []),
         ("def f(index): ...\nxr.world_size()\ntorch_xla.launch(f)", "2.9", [(5, "device-before-launch")]),
         ("def f(index): ...\nxr.world_size()\nxmp.spawn(f, nprocs=1)", "2.9", []),
+        (f"{XM}def f(index): ...\nxm.xrt_world_size()\nxmp.spawn(f)", "2.3", [(6, "device-before-launch")]),
+        (f"{XM}def f(index): ...\nxm.xrt_world_size()\nxmp.spawn(f)", "2.9", [(6, "removed-api")]),
         ("def f(index): ...\ntorch.zeros(3, device='xla')\ntorch_xla.launch(f)", "2.9", [(5, "device-before-launch")]),
         ("def f(index): ...\ntorch.zeros(3).to('xla:0')\ntorch_xla.launch(f)", "2.9", [(5, "device-before-launch")]),
         (

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.knowledge.api import exists
+
 if TYPE_CHECKING:
     from xla_lint.knowledge.releases import Release
 
@@ -58,5 +60,6 @@ INITIALISING = frozenset(
 
 
 def initialises(dotted: str, target: Release) -> bool:
-    """Whether a call initialises the runtime in a release."""
-    return dotted in INITIALISING or (dotted in ONCE_VARIABLES and target >= PJRT_ALONE)
+    """Whether a call initialises the runtime in a release; one of a name that is gone there raises instead."""
+    listed = dotted in INITIALISING or (dotted in ONCE_VARIABLES and target >= PJRT_ALONE)
+    return listed and exists(dotted, target) is not False
