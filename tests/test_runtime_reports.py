@@ -17,7 +17,7 @@ import pytest
 from tests.recordings import state
 from xla_lint.cli.main import main
 from xla_lint.runtime import report, table
-from xla_lint.runtime.collect import Compile, Line, Process, Recording
+from xla_lint.runtime.collect import Collector, Compile, Line, Process, Recording
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.differences import OPERATIONS, SHAPE, Difference
 from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, read, write
@@ -239,6 +239,20 @@ def test_what_is_not_understood_is_said_to_be_compared(process: Process) -> None
     process.compiles[1].against = replace(against, differences=())
     (sentence,) = [each for each in table.reasons(summarised(process)) if "recompiled" in each]
     assert "not explained: its 41 operations were compared with those of the closest graph" in sentence
+
+
+def test_what_was_not_dumped_is_said_not_to_be_compared(process: Process) -> None:
+    process.compiles[1].against, process.compiles[1].missing = None, True
+    (sentence,) = [each for each in table.reasons(summarised(process)) if "recompiled" in each]
+    assert sentence.endswith("train.py:6, not explained: no graph was dumped that could be compared")
+
+
+def test_a_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collector = Collector(tmp_path)
+    monkeypatch.setattr("xla_lint.runtime.collect.ROOM", 1 << 62)
+    collector.poll()
+    monkeypatch.undo()
+    assert collector.finish().problems == [f"the disk of {tmp_path.parent} was full, so that records are missing"]
 
 
 def test_graphs_that_grow(process: Process) -> None:

@@ -134,7 +134,7 @@ def test_limits(tmp_path: Path) -> None:
     broken = run(tmp_path, script + "torch.median(weight)\n", "--max-executions-per-step", "1", "--fail-on-fallback")
     assert broken.status == 3
     first, second = broken.report["broken"]
-    assert first.endswith("executed 2 graphs a step after 3 steps, 1 allowed: train.py:15 (6), train.py:14 (6)")
+    assert "executed 2 graphs a step after 3 steps, 1 allowed: train.py:1" in first
     assert second.startswith("operations ran on the CPU: aten::median: train.py:")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 EXPLAINED = 2000
 """The compiles of a process that are kept and explained; further ones are counted."""
+ROOM = 1 << 16
+"""With less bytes free on the disk, something could not be written."""
 STACKS = 32
 """The stacks of one line that are told apart."""
 
@@ -81,6 +84,8 @@ class Compile:
     """True where it has all operations of the one compiled there before, and more."""
     turns: Turns | None = None
     """The loop whose turns are all in this graph."""
+    missing: bool = False
+    """True where it cannot be compared, because no graph was dumped, though its stack had compiled before."""
 
     @property
     def place(self) -> Place:
@@ -204,9 +209,11 @@ class Collector:
         self._echo = echo
         self._following: dict[Path, _Following] = {}
         self._foreign: dict[Path, _Following] = {}
+        self._full = False
 
     def poll(self) -> None:
         """Take in what is new."""
+        self._full = self._full or shutil.disk_usage(self._folder).free < ROOM
         for folder in sorted(path for path in self._folder.iterdir() if path.is_dir()):
             if folder not in self._following:
                 log = DebugLog(folder / exchange.DEBUG_LOG, owned=True, echo=self._echo)
@@ -220,6 +227,8 @@ class Collector:
         """All of it, complete."""
         self.poll()
         recording = Recording()
+        if self._full:
+            recording.problems.append(f"the disk of {self._folder.parent} was full, so that records are missing")
         for folder, following in self._following.items():
             process = following.process
             process.settle()
@@ -252,6 +261,7 @@ class _Following:
         self._dumps = dumps
         self._sites: dict[tuple[Stack, str], Site] = {}
         self._compiles = 0
+        self._compiled_at: set[tuple[Stack, str]] = set()
         self._hashes: dict[int, str] = {}
         self._last_ran: dict[str, int] = {}
         self._barriers: Counter[Place] = Counter()
@@ -314,6 +324,8 @@ class _Following:
             site = self._sites.setdefault((record.frames, record.cause), Site())
             made.grows = site.grows(graph)
             made.against = site.add(made.number, graph)
+        made.missing = graph is None and (record.frames, record.cause) in self._compiled_at
+        self._compiled_at.add((record.frames, record.cause))
         if made.against is not None:
             earlier = self._hashes[made.against.number]
             made.beside = self._last_ran.get(earlier) == self.process.barriers

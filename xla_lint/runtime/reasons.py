@@ -93,9 +93,14 @@ def reasons(processes: Iterable[Process], linted: Linted) -> Iterator[Reason]:
     for process in processes:
         growing = _growing(process)
         groups: dict[Hashable, _Group] = {}
+        undumped: dict[Hashable, _Group] = {}
         changes: dict[Hashable, list[Difference]] = defaultdict(list)
         for each in process.compiles:
             place = each.place.own
+            if place is not None and each.missing:
+                undumped.setdefault((place, each.cause), _Group(place, cause_of(each.cause).words)).compiles.append(
+                    each
+                )
             if place is None or each.against is None or not _again(each, each.against, process):
                 continue
             grows = id(each) in growing
@@ -114,6 +119,7 @@ def reasons(processes: Iterable[Process], linted: Linted) -> Iterator[Reason]:
                 _supported(each, changes[group.place, group.cause, each.what, each.subject], rows) for each in found
             ]
             yield _changed(group, linted, next(filter(None, rules), ""))
+        yield from map(_uncompared, undumped.values())
 
 
 def _again(compiled: Compile, against: Comparison, process: Process) -> bool:
@@ -136,6 +142,12 @@ def _growing(process: Process) -> set[int]:
         if len(chain) > GROWN:
             found.update(map(id, chain[1:]))
     return found
+
+
+def _uncompared(group: _Group) -> Reason:
+    words = "no graph was dumped that could be compared"
+    place = group.place
+    return Reason(place.file, place.line, len(group.compiles), group.cause, words, False, (), (), "", "")
 
 
 def _grown(group: _Group, linted: Linted) -> Reason:

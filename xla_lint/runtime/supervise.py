@@ -6,7 +6,6 @@ import contextlib
 import math
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -35,8 +34,6 @@ LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
 """How long a program that is asked to end may take."""
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
-ROOM = 1 << 16
-"""With less bytes free on the disk, something could not be written."""
 STDERR = 2
 """The file descriptor."""
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -75,8 +72,6 @@ def supervise(
             for number, handler in before.items():
                 signal.signal(number, handler)
         recording = collector.finish()
-        if shutil.disk_usage(request.run).free < ROOM:
-            recording.problems.append(f"the disk of {request.run.parent} is full, so that records are missing")
     recording.unseen.update(strays.found)
     python = [] if Path(arguments[0]).name == Path(command_of(arguments)[0]).name else ["python"]
     command = shlex.join([*python, *arguments])
