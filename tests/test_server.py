@@ -17,6 +17,7 @@ from urllib.request import url2pathname
 import pytest
 from editor import Editor, editor
 from lsprotocol import types
+from projects import write_project
 
 from tests.test_overlay import METERS, QUIET, TRAIN
 
@@ -241,6 +242,23 @@ class TestWhatIsTyped:
 
         run(test())
 
+    def test_may_be_half_typed(self, folder: Path, train: Path, meters: Path) -> None:
+        async def test() -> None:
+            async with editor(folder) as window:
+                window.open(meters)
+                window.open(train)
+                assert await window.codes(meters) == READ
+                for half in ("for x in", "value = note(", "if value:", 'print("', "class Meter"):
+                    window.edit(meters, f"{half}\n\n\n{METERS}")
+                    assert list(map(place, await window.diagnostics(meters))) == [(4, 10, 4, 22)], half
+                window.edit(meters, METERS)
+                window.edit(train, TRAIN.replace("    optimizer.step()\n", "    optimizer.\n"))
+                await window.diagnostics(train)
+                window.edit(meters, METERS + "\n")
+                assert await window.codes(meters) == READ
+
+        run(test())
+
     def test_counts_no_longer_once_it_is_closed(self, folder: Path, train: Path, meters: Path) -> None:
         async def test() -> None:
             async with editor(folder) as window:
@@ -409,12 +427,29 @@ class TestConfiguration:
                 await window.diagnostics(meters)
                 window.edit(meters, METERS + "\n")
                 await window.diagnostics(meters)
+                assert await TestWhatIsOffered.offered(window, meters, 0, "source.fixAll") == []
                 (told,) = window.shown
                 assert str(table) in told
                 assert "did you mean reads?" in told
                 table.write_text("")
                 window.tell_changed(table)
                 await window.until_codes(meters, READ)
+
+        run(test())
+
+    def test_that_will_not_do_in_a_folder_is_no_crash(self, folder: Path) -> None:
+        inner = folder / "inner"
+        inner.mkdir()
+        (inner / "pyproject.toml").write_text("[tool.xla-lint]\nscope = 1\n")
+
+        async def test() -> None:
+            async with editor(folder) as window:
+                window.open(inner / "old.py", OLD)
+                assert await window.codes(inner / "old.py") == []
+                assert await TestWhatIsOffered.offered(window, inner / "old.py", 0, "source.fixAll") == []
+                (told,) = window.shown
+                assert "'scope' must be a string" in told
+                assert not window.logged[1:]
 
         run(test())
 
@@ -445,6 +480,20 @@ class TestProcesses:
         assert process is not None
         (found,) = cls.children(process.pid)
         return found
+
+    def test_answers_do_not_wait_for_the_analysis(self, tmp_path: Path) -> None:
+        longest = write_project(tmp_path, files=40, lines=2000)
+
+        async def test() -> None:
+            async with editor(tmp_path) as window:
+                window.open(longest)
+                document = types.TextDocumentIdentifier(longest.as_uri())
+                asked = types.HoverParams(document, types.Position(0, 0))
+                assert await window.client.text_document_hover_async(asked) is None
+                assert not window.published
+                assert len(await window.diagnostics(longest)) > 100
+
+        run(test())
 
     def test_a_crash_costs_a_moment(self, folder: Path, meters: Path) -> None:
         async def test() -> None:

@@ -136,7 +136,11 @@ class Analysis:
             return FixesFound(wanted.request)
         from xla_lint.server.quick_fixes import fixes_of  # noqa: PLC0415 - only fixing needs concrete trees
 
-        choice = self._configuration.choice(str(held.path))
+        try:
+            choice = self._configuration.choice(str(held.path))
+        except UsageError as error:
+            self._tell(str(error), is_error=True)
+            return FixesFound(wanted.request)
         return fixes_of(wanted, held, encoded(held.text), choice)
 
     def _configure(self) -> None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from xla_lint.server.messages import FromWorker
 
 PYTHON = ".py"
-WATCHED = ("**/*.py", "**/pyproject.toml", "**/requirements.txt", "**/setup.cfg")
-"""What decides about findings besides the open files."""
+WATCHED = ("**/*.{py,toml,txt,cfg,lock,yml,yaml}", "**/Pipfile")
+"""What may decide about findings besides the open files: modules, the configuration, declarations of releases."""
 MOST_CHANGES = 100
 """Where more files change at once, everything is looked at again: another branch was checked out, say."""
 
