@@ -37,7 +37,7 @@ def examine(
             facts = dict.fromkeys(re.findall(r"%\((\w+)\)s", rule.message), call.as_string())
             confidence = Confidence.INFERENCE if name == "tolist" else Confidence.HIGH
             found.append(Finding(rule, call, facts, confidence))
-    return Examined(found, membership_of(module, project, settings).domains, [], [])
+    return Examined(found, membership_of(module, project, settings).domains, [], [], [])
 
 
 def register(_: Any) -> None:

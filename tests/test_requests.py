@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xla_lint.program.project.launches import launched_in
-from xla_lint.program.project.requests import Requests, requests_in
+from xla_lint.program.project.requests import Requests, may_request, requests_in
 
 L = "import lightning as L\n"
 T = "from transformers import Trainer, TrainingArguments\n"
@@ -180,6 +180,11 @@ def test_a_program_has_code_of_its_own_for_xla(source: str) -> None:
 @pytest.mark.parametrize("source", NEITHER.values(), ids=NEITHER)
 def test_what_only_mentions_xla_asks_for_nothing(source: str) -> None:
     assert requests_in(source.encode()) == Requests()
+
+
+def test_a_mention_in_a_comment_is_not_looked_into() -> None:
+    assert not may_request(b"from transformers import Trainer  # on a TPU too\n# torch_xla is not needed, nor a tpu\n")
+    assert may_request(b"from transformers import Trainer  # not 'on a TPU'\n")
 
 
 JOBS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,7 @@ class TestChanges:
         assert proposals([finding(READ), finding(SHAPE), finding(SYNC)]) == []
 
     def test_where_else(self) -> None:
-        first, beside = finding(READ, 3), replace(finding(READ, 3), place=Extent(3, 9, 3, 10))
+        first, beside = finding(READ, 3), finding(READ, 3)._replace(place=Extent(3, 9, 3, 10))
         assert again(first, []) == ""
         assert again(first, [beside]) == " (also in column 9)"
         assert again(first, [beside, finding(READ, 5), finding(READ, 8)]) == " (also in column 9 and on lines 5, 8)"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
@@ -38,8 +37,7 @@ ADDRESSEE = b"lint"
 SUREST_FIRST = (Confidence.HIGH, Confidence.CONTROL_FLOW, Confidence.INFERENCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What the user may choose."""
 
     scope: Scope = Scope.AUTO
@@ -54,8 +52,7 @@ def default_symbols() -> frozenset[str]:
     return frozenset(rule.symbol for rule in all_rules() if rule.severity is not Severity.ADVICE)
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(NamedTuple):
     """What became of one module."""
 
     findings: list[Finding]
@@ -66,7 +63,7 @@ class Examined:
     """The errors inside the engine that ended the analysis of one function."""
     given_up: list[GivenUp]
     """The places of the module from which a program was not followed further."""
-    ignored: list[Finding] = field(default_factory=list)
+    ignored: list[Finding]
     """What comments in the module leave out."""
 
 
@@ -96,7 +93,7 @@ def examine(
     """
     membership = membership_of(module, project, settings)
     if not (membership.domains or membership.may_be_xla):
-        return Examined([], frozenset(), [], [])
+        return Examined([], frozenset(), [], [], [])
     target = settings.target or target_version(project.root)
     chosen_backend = backend_named(settings.backend) if settings.backend is not None else None
     goal = Goal(target, chosen_backend, settings.scope is Scope.ALL)
@@ -114,7 +111,7 @@ def examine(
         own = [f for f in part.run.verdict.findings.get(part.module, ()) if applies(f.rule, found)]
         if part.entry is not None and not membership.own:
             name = "XLA program" if Domain.XLA in part.through else "program"
-            own = [replace(f, via=f" (part of the {name} {project.name_of(part.entry)})") for f in own]
+            own = [f._replace(via=f" (part of the {name} {project.name_of(part.entry)})") for f in own]
         findings += own
     findings.sort(key=lambda f: (SUREST_FIRST.index(f.confidence), f.via, f.message), reverse=True)
     unique = {(f.node.lineno or 0, f.node.col_offset or 0, f.rule.symbol): f for f in findings}
@@ -167,8 +164,8 @@ def membership_of(module: nodes.Module, project: Project, settings: Settings) ->
     if settings.backend is not None and uses_any_accelerator(module):
         own |= {Domain.XLA}
     if may_name_native_device(module):
-        known = replace(known, as_program=known.as_program | {Domain.XLA}, may_be_xla=True)
-    return replace(known, own=own)
+        known = known._replace(as_program=known.as_program | {Domain.XLA}, may_be_xla=True)
+    return known._replace(own=own)
 
 
 def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
@@ -181,8 +178,7 @@ def concerns(rule: type[Rule], program: Program) -> bool:
     return not program.modes.isdisjoint(rule.modes) and program.backend.has(*rule.needs)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What the rules find in one program."""
 
     findings: dict[nodes.NodeNG, list[Finding]]
@@ -206,7 +202,7 @@ def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[
                 continue
             try:
                 for finding in rules[kind].check(event):
-                    told = replace(finding, evidence=chain(event, program), event=event)
+                    told = finding._replace(evidence=chain(event, program), event=event)
                     found[program.module if program.alone else finding.node.root()].append(told)
             except Exception as error:  # noqa: BLE001 - told to the user
                 errors.append(InternalError(error, event.node))

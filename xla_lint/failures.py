@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A function, a statement outside functions, or a whole module that could not be analysed."""
 
     path: str | None
@@ -35,8 +33,7 @@ class Failure:
     """One line for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What the engine found in a module, and what it failed on."""
 
     findings: list[Finding]
@@ -55,7 +52,7 @@ def check(module: nodes.Module, project: Project, settings: Settings) -> Checked
         with room_to_recurse(), collector_paused():
             found = engine.examine(module, project, settings)
     except Exception as error:  # noqa: BLE001 - told to the user
-        found = engine.Examined([], frozenset(), [InternalError(error, module)], [])
+        found = engine.Examined([], frozenset(), [InternalError(error, module)], [], [])
     failures = (failure(fault, module) for fault in found.errors)
     limits = (Failure(None, place.node.fromlineno, place.limit.value) for place in found.given_up)
     return Checked(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import gc
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +14,7 @@ from xla_lint.failures import check
 from xla_lint.pages import address
 from xla_lint.places import lines_of, place_of
 from xla_lint.program.backend import OWN_PACKAGES
+from xla_lint.program.interpreter.collector_pause import spare_collector
 from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Scope, Version
@@ -82,15 +81,6 @@ def check_options(linter: PyLinter) -> None:
         sys.exit(WRONG_USAGE)
 
 
-@functools.cache
-def spare_collector() -> None:
-    """Let collections of garbage pass by what is loaded, once in a process: none of it is ever garbage.
-
-    pylint keeps the trees of all modules, so that there are many collections, and each looks at everything.
-    """
-    gc.freeze()
-
-
 class XlaChecker(BaseChecker):
     """What stalls a PyTorch/XLA program."""
 
@@ -130,7 +120,10 @@ class XlaChecker(BaseChecker):
     )
 
     def open(self) -> None:
-        """Forget the projects of an earlier run: their files may have changed."""
+        """Forget the projects of an earlier run: their files may have changed.
+
+        pylint keeps the trees of all modules, so that there are many collections, and each looks at everything.
+        """
         Project.forget()
         spare_collector()
 

@@ -16,7 +16,6 @@ read or written costs time and nothing else.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import json
@@ -217,25 +216,25 @@ def _packed(outcome: Outcome) -> dict[str, Any]:
         "outside": outcome.outside,
         "only": outcome.only,
         "trains": outcome.trains,
-        "findings": [dataclasses.asdict(finding) for finding in outcome.findings],
-        "limits": [dataclasses.asdict(limit) for limit in outcome.limits],
+        "findings": [finding._asdict() for finding in outcome.findings],
+        "limits": outcome.limits,
     }
 
 
 def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
     findings = [_finding(path, finding) for finding in packed["findings"]]
-    limits = [Problem(**{**limit, "path": path}) for limit in packed["limits"]]
+    limits = [Problem(path, *told) for _, *told in packed["limits"]]
     kept = {name: packed[name] for name in ("outside", "only", "trains")}
     return Outcome(path, findings, limits=limits, **kept)
 
 
 def _finding(path: str, packed: dict[str, Any]) -> Located:
-    reasons = (Reason(**{**reason, "place": Extent(**reason["place"])}) for reason in packed["evidence"])
+    reasons = (Reason(where, Extent(*place), *told) for where, place, *told in packed["evidence"])
     fixes = (
-        Fix(fix["title"], fix["safe"], tuple(Edit(Extent(**edit["place"]), edit["text"]) for edit in fix["edits"]))
-        for fix in packed["fixes"]
+        Fix(title, safe, tuple(Edit(Extent(*place), text) for place, text in edits))
+        for title, safe, edits in packed["fixes"]
     )
-    rebuilt = {"path": path, "place": Extent(**packed["place"]), "evidence": tuple(reasons), "fixes": tuple(fixes)}
+    rebuilt = {"path": path, "place": Extent(*packed["place"]), "evidence": tuple(reasons), "fixes": tuple(fixes)}
     return Located(**{**packed, **rebuilt})
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.pyproject import NAME, Table, Wishes, read_table, version
 from xla_lint.cli.selection import Selection
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """What the user chose for one file."""
 
     settings: Settings
@@ -125,8 +123,7 @@ class Governing:
         return self._choices[matching]
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
+class Patterns(NamedTuple):
     """Patterns as in a .gitignore, seen from a folder."""
 
     folder: Path
@@ -178,8 +175,7 @@ def _chosen(layers: Iterable[Wishes]) -> Choice:
         settings = Settings(
             wishes.scope or before.scope, wishes.target or before.target, wishes.backend or before.backend
         )
-        choice = replace(
-            choice,
+        choice = choice._replace(
             settings=settings,
             selection=choice.selection.only(wishes.select).switched(wishes.switches),
             fail_on=Selection(_every_symbol()).only(wishes.fail_on) if wishes.fail_on else choice.fail_on,

@@ -54,8 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: Namespace) -> int:
     if options.command == "check":
-        from xla_lint.cli.check import check  # noqa: PLC0415
+        from xla_lint.program.interpreter.collector_pause import collector_paused, spare_collector  # noqa: PLC0415
 
+        with collector_paused():  # what is loaded is no garbage
+            from xla_lint.cli.check import check  # noqa: PLC0415
+            from xla_lint.rules import all_rules  # noqa: PLC0415
+
+            all_rules()
+        spare_collector()
         return check(options)
     if options.command == "fix":
         from xla_lint.cli.fix import fix  # noqa: PLC0415

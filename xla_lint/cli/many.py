@@ -52,7 +52,8 @@ def check_many(jobs: Sequence[Job], cache: Memory, processes: int) -> Generator[
     pending: list[Job] = []
     for job in jobs:
         try:
-            known = _known(job, read(job.path), cache)
+            with collector_paused():
+                known = _known(job, read(job.path), cache)
         except SourceError as error:
             known = _unreadable(job.path, error)
         if known is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +81,7 @@ def _uses_of(path: str, backend: Backend, settings: Settings) -> list[Use]:
         return []
     project, lines = Project.around(path), decode(source).split("\n")
     module = project.parsed(path, source)
-    checked = failures.check(module, project, replace(settings, backend=ASSUMED.name))
+    checked = failures.check(module, project, settings._replace(backend=ASSUMED.name))
     hidden = [finding for finding in checked.findings if finding.rule.symbol == HIDDEN]
     unhidden = Answer(HIDDEN, Group.THOUGHT, UNHIDDEN)
     return [*uses_in(module, backend, lines), *(placed(finding.node, lines, unhidden) for finding in hidden)]

@@ -11,8 +11,8 @@ import json
 import re
 import textwrap
 import warnings
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.cli.results import Problem
 from xla_lint.places import Extent
@@ -50,8 +50,7 @@ LINE = re.compile(r"\bline (\d+)\b(?! of [^ ]+\.py\b)")
 """What messages say of a line of the module at hand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """Where a code cell stands."""
 
     number: int
@@ -90,8 +89,7 @@ class Notebook:
     def in_cell(self, finding: Located) -> Located:
         """A finding of the module, with the places in their cells; the messages name cells as well."""
         cell = self.cell_at(finding.place.line)
-        return replace(
-            finding,
+        return finding._replace(
             cell=cell.number,
             place=cell.holds(finding.place),
             source=" " * cell.indent + finding.source,
@@ -103,8 +101,7 @@ class Notebook:
         if reason.path is not None:
             return reason
         cell = self.cell_at(reason.place.line)
-        return replace(
-            reason,
+        return reason._replace(
             cell=cell.number,
             place=cell.holds(reason.place),
             source=" " * cell.indent + reason.source,
@@ -119,7 +116,7 @@ class Notebook:
         if problem.line is None:
             return problem
         cell = self.cell_at(problem.line)
-        return replace(problem, cell=cell.number, line=problem.line - cell.first + 1)
+        return problem._replace(cell=cell.number, line=problem.line - cell.first + 1)
 
     def _named(self, line: int) -> str:
         cell = self.cell_at(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint import failures
@@ -36,7 +35,7 @@ def check_one(path: str, source: bytes, project: Project, settings: Settings) ->
         text = decode(source) if notebook is None else notebook.text
         module = _parsed(project, outcome, source) if notebook is None else parse(text, path)
         if notebook is not None and settings.target is None:
-            settings = replace(settings, target=installed_version(notebook.installs))
+            settings = settings._replace(target=installed_version(notebook.installs))
         checked = failures.check(module, project, settings)
         permitted = permitted_in(checked.findings, module, text)
     except OtherLanguageError as error:

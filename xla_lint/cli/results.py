@@ -19,8 +19,7 @@ MOST_NAMED = 3
 """How many files are named where several are meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """A link of the evidence for a finding, where it stands."""
 
     path: str | None
@@ -33,16 +32,14 @@ class Reason:
     """As for a finding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A stretch of the finding's file, and what to write there."""
 
     place: Extent
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A change that ends a finding."""
 
     title: str
@@ -52,8 +49,7 @@ class Fix:
     """From the first line on, none of them overlapping."""
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A finding, where it stands."""
 
     path: str
@@ -77,8 +73,7 @@ class Located:
     fixes: tuple[Fix, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A file, a folder or a cell that could not be checked."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.cli.usage import UsageError, meant
@@ -28,8 +27,7 @@ class Names(NamedTuple):
     levels: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The rules and the levels of confidence whose findings are wanted."""
 
     symbols: frozenset[str]

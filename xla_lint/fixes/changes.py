@@ -6,8 +6,7 @@ is written there, is found out when the edits are asked for: `edits.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Placed(Protocol):
@@ -19,8 +18,7 @@ class Placed(Protocol):
     end_col_offset: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Where a node stands, as Python's `ast` counts: lines from 1, columns from 0 in bytes of UTF-8."""
 
     line: int
@@ -35,8 +33,7 @@ class Span:
         return cls(line, column, node.end_lineno or line, node.end_col_offset or column)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """Something importable."""
 
     module: str
@@ -55,8 +52,7 @@ Takes = tuple[tuple[str, str | None], ...]
 """How a function's arguments are called by another one, in their order; None: the other one has no such argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refer:
+class Refer(NamedTuple):
     """A reference becomes one to something else."""
 
     at: Span
@@ -65,8 +61,7 @@ class Refer:
     """What becomes of the arguments where it is called; None: they stay as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportInstead:
+class ImportInstead(NamedTuple):
     """An import brings something else in place of one of its names; so do the references to that name."""
 
     at: Span
@@ -80,8 +75,7 @@ class ImportInstead:
     """What may be used of a module that goes: all that the other one is known to have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Give:
+class Give(NamedTuple):
     """A call gets an argument, in place of the one that it has."""
 
     name: str
@@ -90,16 +84,14 @@ class Give:
     """Where it may stand without its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(NamedTuple):
     """A call loses an argument, if it has it."""
 
     name: str
     position: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """An argument is called by another name, if it is there; one that has none by its position."""
 
     name: str
@@ -107,8 +99,7 @@ class Call:
     position: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCall:
+class ChangeCall(NamedTuple):
     """A call gets other arguments, and may become one of another function."""
 
     at: Span
@@ -116,24 +107,21 @@ class ChangeCall:
     function: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(NamedTuple):
     """An expression is followed by something: `loss` by `.detach()`."""
 
     at: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PassTo:
+class PassTo(NamedTuple):
     """A call of a method becomes one of a function that takes the object first."""
 
     at: Span
     function: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(NamedTuple):
     """An assignment through a mask becomes an operation of fixed shape on the same tensor."""
 
     at: Span
@@ -141,8 +129,7 @@ class Fill:
     """What chooses between two tensors by a mask."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveBehind:
+class MoveBehind(NamedTuple):
     """A statement that reads values moves behind the barrier that computes them."""
 
     at: Span
@@ -153,16 +140,14 @@ class MoveBehind:
     """The variables whose values are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveAhead:
+class MoveAhead(NamedTuple):
     """The statement of a line moves in front of another one, with what it needs of those between."""
 
     line: int
     ahead_of: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Defer:
+class Defer(NamedTuple):
     """A call is handed to something that makes it later, with the values that it has now."""
 
     at: Span
@@ -176,8 +161,7 @@ class Defer:
 Change = Refer | ImportInstead | ChangeCall | Append | PassTo | Fill | MoveBehind | MoveAhead | Defer
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A kind of fix that a rule offers."""
 
     what: str
@@ -186,8 +170,7 @@ class Fix:
     """Whether it surely changes no result of the program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """What a fix does about one finding."""
 
     fix: Fix

@@ -23,8 +23,7 @@ class Replacement(NamedTuple):
         return self.start < other.end and other.start < self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """An import that is needed."""
 
     statement: str
@@ -32,8 +31,7 @@ class Wanted:
     """The import beside which it is to stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
+class Spelled(NamedTuple):
     """How something is written at a place."""
 
     text: str

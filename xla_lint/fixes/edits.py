@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.fixes.calls import change_call
 from xla_lint.fixes.changes import (
@@ -46,8 +45,7 @@ DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] =
 """What drafts each kind of change; None where the source around it does not allow it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A stretch of a text, and what takes its place. Lines and columns count from 1, columns in characters."""
 
     line: int
@@ -58,8 +56,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """Which of some repairs can be made together, and how."""
 
     made: list[Repair]

@@ -6,15 +6,13 @@ Source: `api.json` names it. The proof tests look every name up in the torch_xla
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_lint.knowledge.releases import Release, release
 from xla_lint.knowledge.tables import load
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(NamedTuple):
     """What to write instead, from a release on."""
 
     since: Release
@@ -27,8 +25,7 @@ class Replacement:
     """The text that means the same as the argument's value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(NamedTuple):
     """From which release on something exists, warns, and is gone."""
 
     since: Release | None
@@ -65,8 +62,7 @@ class Life:
         return found[-1] if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(NamedTuple):
     """A module of torch_xla, or a member of one."""
 
     name: str
@@ -75,8 +71,7 @@ class Api:
     life: Life
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """An argument of a function, in all its uses or with some values only."""
 
     call: str

@@ -6,22 +6,20 @@ Source: `arguments.json`, which `scripts/write_arguments.py` reads out of the pa
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xla_lint.knowledge.releases import Release, release
 from xla_lint.knowledge.tables import load
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """The first and the last of the releases that were read which take an argument."""
 
     first: Release
     last: Release
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """The arguments of one class, over the releases that were read."""
 
     releases: tuple[Release, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xla_lint.knowledge.releases import Release, release
 from xla_lint.knowledge.tables import load
@@ -12,8 +12,7 @@ OFF = frozenset({"", "0", "false", "False"})
 """What turns a switch off, as it is without the variable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """One variable, or all that begin alike."""
 
     name: str

@@ -6,8 +6,7 @@ A proof test runs a part of them again.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_lint.knowledge.tables import load
 
@@ -15,8 +14,7 @@ Constant = bool | int | float | str
 DIFFERENT_TYPES = (bool, str)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """What an argument must be for the operation to run on the CPU."""
 
     argument: str
@@ -46,8 +44,7 @@ class Condition:
         return value > self.above if self.above is not None else value != self.differs
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(NamedTuple):
     """An operation that runs on the CPU, always or under conditions."""
 
     operators: tuple[str, ...]

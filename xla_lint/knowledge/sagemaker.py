@@ -7,8 +7,7 @@ where it comes from.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_lint.knowledge.tables import load
 
@@ -31,8 +30,7 @@ NOT_IN_COMPILER_IMAGE = {"transformers": "transformers", "datasets": "datasets"}
 """Packages that the PyTorch image of the Training Compiler lacks besides; same source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """The SDK's own lists, as the SDK spells them."""
 
     sdk: str

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xla_lint.knowledge.tables import load
 
@@ -39,8 +38,7 @@ class Kind(enum.Enum):
     COMPILER = "compiler"
 
 
-@dataclass(frozen=True, slots=True)
-class Successor:
+class Successor(NamedTuple):
     """What becomes of a name or a text on one backend."""
 
     name: str

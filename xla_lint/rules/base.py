@@ -6,8 +6,7 @@ import enum
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from xla_lint.fixes.changes import Repair
 from xla_lint.program.backend.backend import Mode
@@ -65,8 +64,7 @@ class Counter(enum.Enum):
     READS = "reads"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link of the evidence for a finding: what is known of a place."""
 
     node: nodes.NodeNG
@@ -75,13 +73,12 @@ class Link:
     """The line, where the node is the module that holds it; 0: that of the node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One message at one node."""
 
     rule: type[Rule]
     node: nodes.NodeNG
-    facts: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str]
     """What fills the rule's message template."""
     confidence: Confidence = Confidence.HIGH
     cost_shows_at: tuple[nodes.NodeNG, ...] = ()
@@ -102,12 +99,12 @@ class Finding:
 
     def costing_at(self, nodes: Iterable[nodes.NodeNG]) -> Finding:
         """The same finding, whose cost a run shows at other nodes."""
-        return replace(self, cost_shows_at=tuple(nodes))
+        return self._replace(cost_shows_at=tuple(nodes))
 
     def repaired_by(self, fix: Fix, *changes: Change | None) -> Finding:
         """The same finding, which one of its rule's fixes repairs by some changes; by none where one is missing."""
         known = tuple(change for change in changes if change is not None)
-        return replace(self, repair=Repair(fix, known)) if known and len(known) == len(changes) else self
+        return self._replace(repair=Repair(fix, known)) if known and len(known) == len(changes) else self
 
 
 class Rule(ABC):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from xla_lint.cli.formats.text import heading
+from xla_lint.cli.formats.text import heading, plain
 
 if TYPE_CHECKING:
     from xla_lint.cli.results import Results
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 def write(results: Results, stream: TextIO) -> None:
     """Write `path:line:column: W9701 xla-value-read message` for each finding to a stream."""
     for finding in results.findings:
-        print(heading(finding, 0).plain, file=stream)
+        print(plain(heading(finding, 0)), file=stream)

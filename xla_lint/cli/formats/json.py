@@ -23,7 +23,6 @@ each with `title`, `safe`, and `edits` of the finding's file: lines, columns and
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -42,7 +41,7 @@ def write(results: Results, stream: TextIO) -> None:
     document = {
         "version": VERSION,
         "findings": [_finding(finding) for finding in results.findings],
-        "problems": [dataclasses.asdict(problem) for problem in results.problems],
+        "problems": [problem._asdict() for problem in results.problems],
         "files": {
             "checked": results.checked,
             "outside_scope": results.outside,
@@ -56,7 +55,7 @@ def write(results: Results, stream: TextIO) -> None:
 def _finding(finding: Located) -> dict[str, Any]:
     return {
         "path": finding.path,
-        **dataclasses.asdict(finding.place),
+        **finding.place._asdict(),
         "code": finding.code,
         "symbol": finding.symbol,
         "severity": finding.severity,
@@ -69,7 +68,7 @@ def _finding(finding: Located) -> dict[str, Any]:
             {
                 "title": fix.title,
                 "safe": fix.safe,
-                "edits": [{**dataclasses.asdict(edit.place), "text": edit.text} for edit in fix.edits],
+                "edits": [{**edit.place._asdict(), "text": edit.text} for edit in fix.edits],
             }
             for fix in finding.fixes
         ],
@@ -79,7 +78,7 @@ def _finding(finding: Located) -> dict[str, Any]:
 def _reason(finding: Located, reason: Reason) -> dict[str, Any]:
     return {
         "path": shown(reason.path, finding.path),
-        **dataclasses.asdict(reason.place),
+        **reason.place._asdict(),
         "message": reason.message,
         "cell": reason.cell,
     }

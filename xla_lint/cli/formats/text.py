@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from typing import TYPE_CHECKING, TextIO
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 from xla_lint.cli.cost import changes, price
 from xla_lint.cli.results import shown, spot
@@ -26,21 +23,35 @@ SURENESS = {
 }
 MOST_CHANGES = 3
 """How many changes are proposed at the end."""
+AS_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""The variables of the environment that let rich take a file for a terminal."""
+Styled = list[tuple[str, str]]
+"""A text in pieces, each with its style."""
 
 
 def write(results: Results, stream: TextIO) -> None:
     """Write the findings to a stream: each on one line, folded only on a terminal; rich decides on colours."""
+    if not (stream.isatty() or any(map(os.environ.get, AS_TERMINAL))):
+        for text in told(results, 0):
+            print(plain(text), file=stream)
+        return
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.text import Text  # noqa: PLC0415
+
     console = Console(file=stream, soft_wrap=True, highlight=False)
-    width = console.width if stream.isatty() else 0
+    for text in told(results, console.width if stream.isatty() else 0):
+        console.print(Text.assemble(*text))
+
+
+def told(results: Results, width: int) -> Iterator[Styled]:
+    """All that there is to say, text by text."""
     for finding, others in folded(results.findings):
-        console.print(heading(finding, width, others))
+        yield heading(finding, width, others)
         if finding.source.strip():
-            console.print(excerpt(finding))
+            yield excerpt(finding)
         if results.reasons:
-            for line in reasons(finding):
-                console.print(Text(f"{INDENT}{line}", "dim"))
-    for line in proposals(results.findings):
-        console.print(Text(line))
+            yield from ([(f"{INDENT}{line}", "dim")] for line in reasons(finding))
+    yield from ([(line, "")] for line in proposals(results.findings))
 
 
 def folded(findings: Iterable[Located]) -> list[tuple[Located, list[Located]]]:
@@ -88,7 +99,12 @@ def again(first: Located, others: Sequence[Located]) -> str:
     return f" (also {' and '.join(told)})" if told else ""
 
 
-def heading(finding: Located, width: int, others: Sequence[Located] = ()) -> Text:
+def plain(text: Styled) -> str:
+    """A text without its styles."""
+    return "".join(piece for piece, _ in text)
+
+
+def heading(finding: Located, width: int, others: Sequence[Located] = ()) -> Styled:
     """`path:line:col: W9701 xla-value-read message`, folded at `width` columns unless that is 0.
 
     `others` are findings that say the same of other lines.
@@ -98,20 +114,27 @@ def heading(finding: Located, width: int, others: Sequence[Located] = ()) -> Tex
     line = f"{place} {rule} {printable(finding.message)}{again(finding, others)}"
     if width:
         line = textwrap.fill(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
-    text = Text(line)
-    text.stylize("bold", 0, len(place))
-    text.stylize(COLOURS[finding.severity], len(place) + 1, len(place) + 1 + len(rule))
-    return text
+    named = len(place) + 1 + len(rule)
+    return [(line[: len(place)], "bold"), (line[len(place) : named], COLOURS[finding.severity]), (line[named:], "")]
 
 
-def excerpt(finding: Located) -> Text:
+def excerpt(finding: Located) -> Styled:
     """The source line, and carets below the extent of the finding on it."""
     source = printable(finding.source.rstrip())
     start = min(finding.place.column - 1, len(source) - 1)
     one_line = finding.place.end_line == finding.place.line
     end = max(start + 1, min(finding.place.end_column - 1 if one_line else len(source), len(source)))
-    carets = " " * cell_len(source[:start]) + "^" * cell_len(source[start:end])
-    return Text.assemble(INDENT, source, "\n", INDENT, (carets, COLOURS[finding.severity]))
+    before, marked = " " * columns(source[:start]), "^" * columns(source[start:end])
+    return [(f"{INDENT}{source}\n{INDENT}{before}", ""), (marked, COLOURS[finding.severity])]
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415 - few lines need it
+
+    return cell_len(text)
 
 
 def printable(text: str) -> str:

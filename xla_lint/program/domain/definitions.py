@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.program.domain.values import Value
 
@@ -61,8 +61,7 @@ class Function(Value):
         return getattr(self.node, "name", "<lambda>")
 
 
-@dataclass(frozen=True, slots=True)
-class GradientHook:
+class GradientHook(NamedTuple):
     """A function that runs with the backward pass."""
 
     function: Function

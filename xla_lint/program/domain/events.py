@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -285,8 +285,7 @@ class Launch(Event):
     """What has done so on some paths, all of which lead to the launch."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsedApi:
+class UsedApi(NamedTuple):
     """A name of torch_xla, or an argument of one, where it is used."""
 
     spelled: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.program.domain.join import element_of
 from xla_lint.program.domain.values import Choice, Instance, Number, Sequence, Stream
@@ -58,8 +58,7 @@ class Kind(enum.Enum):
     """Nothing on the device shows that its turns are steps: it prepares data, or works on the host."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What follows for a loop from what all loops of the program do; `steps.decide` makes it."""
 
     kind: Kind

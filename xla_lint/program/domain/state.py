@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.join import join, per_replica
@@ -40,8 +40,7 @@ class Phase:
     """How that barrier is spelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gradients:
+class Gradients(NamedTuple):
     """What has happened to the gradients of this replica."""
 
     computed: bool = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from xla_lint.program.domain.fields import (
     APART,
@@ -331,8 +331,7 @@ class Instance(Value):
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A move that gave a model new parameters."""
 
     line: int
@@ -341,8 +340,7 @@ class Move:
     """The entry point of the program (`Position.entry_point`) from which it is reached."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a parameter comes from: a model, and how often that model's parameters had been replaced by then."""
 
     asked: Instance

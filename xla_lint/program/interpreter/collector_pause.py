@@ -1,7 +1,8 @@
-"""When garbage is collected: once a check is over, and not while nearly all that it made is in use."""
+"""When garbage is collected, and among what: once a check is over, and not while nearly all that it made is in use."""
 
 from __future__ import annotations
 
+import functools
 import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -24,3 +25,9 @@ def collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@functools.cache
+def spare_collector() -> None:
+    """Let collections pass by what is loaded, once in a process: none of it is ever garbage."""
+    gc.freeze()

@@ -107,8 +107,7 @@ class Part(Generic[T]):
     """The file that was run, where it is another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(NamedTuple):
     """What the user says of the programs."""
 
     target: Version

@@ -7,7 +7,6 @@ ones, also after `load_state_dict`, which leaves `param_groups[...]["params"]` a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Property
@@ -82,7 +81,7 @@ def parameter_of(machine: Machine, model: Instance) -> Tensor:
 
 def gradient_of(parameter: Tensor) -> frozenset[Origin]:
     """The origins of a parameter's gradient."""
-    return frozenset(replace(origin, gradient=True) for origin in parameter.origins)
+    return frozenset(origin._replace(gradient=True) for origin in parameter.origins)
 
 
 def parameters_in(value: Value | None) -> Iterable[Tensor]:
@@ -227,7 +226,7 @@ def clip(machine: Machine, node: nodes.NodeNG, spelled: str) -> None:
     """Gradients are clipped or unscaled."""
     gradients = machine.here.gradients
     if gradients.computed and not gradients.reduced:
-        machine.here.gradients = replace(gradients, clipped=gradients.clipped | {(node, spelled)})
+        machine.here.gradients = gradients._replace(clipped=gradients.clipped | {(node, spelled)})
     note_graded(machine)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from astroid import nodes
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.values import Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Concatenation:
+class Concatenation(NamedTuple):
     """A concatenation with a tensor that may come round again."""
 
     operands: tuple[Tensor, ...]
@@ -23,8 +22,7 @@ class Concatenation:
     context: Context
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(NamedTuple):
     """A running total of tensors that carry autograd history."""
 
     target: nodes.NodeNG

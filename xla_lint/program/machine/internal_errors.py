@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
 
-@dataclass(frozen=True, slots=True)
-class InternalError:
+class InternalError(NamedTuple):
     """An error inside the engine, and the function or statement that it was busy with."""
 
     error: Exception

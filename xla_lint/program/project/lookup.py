@@ -84,11 +84,11 @@ class Lookup:
     def _sizes(self) -> Counter[Path]:
         """How many files lie in each folder, at any depth."""
         sizes: Counter[Path] = Counter()
-        for path in self.files:
-            for folder in path.parents:
+        for beside, number in Counter(path.parent for path in self.files).items():
+            for folder in (beside, *beside.parents):
                 if folder == self.root:
                     break
-                sizes[folder] += 1
+                sizes[folder] += number
         return sizes
 
     def _search_path(self, beside: Path) -> tuple[Path, ...]:

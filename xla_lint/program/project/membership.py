@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.program.project.cycles import beginnings, gathered
 from xla_lint.program.project.requests import is_test
@@ -26,8 +25,7 @@ MOST_PROGRAMS = 4
 """How many programs that import a module are analysed for it at most: the nearest ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(NamedTuple):
     """What a file takes part in, and through what."""
 
     own: frozenset[Domain] = frozenset()

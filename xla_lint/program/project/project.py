@@ -24,7 +24,7 @@ from xla_lint.program.project.kept import KeptResults
 from xla_lint.program.project.lookup import Lookup
 from xla_lint.program.project.membership import Membership, Memberships
 from xla_lint.program.project.requests import is_test
-from xla_lint.program.project.search_path import added_folders
+from xla_lint.program.project.search_path import AddedFolders, added_folders
 from xla_lint.program.project.source import SourceError, absolute, decode, parse, parse_rest, read
 from xla_lint.program.project.statements import stated_in
 from xla_lint.program.project.trees import Tree, Trees, forget_oldest, tree_of
@@ -49,7 +49,7 @@ MOST_PROJECTS = 4
 """How many projects are kept."""
 MODULES = (".py", ".pyi", ".ipynb")
 """How the names of files end that belong to a project."""
-BY_SUMMARIES = ("_reaches", "_added", "_added_names", "_memberships", "_imports")
+BY_SUMMARIES = ("_reaches", "_added", "_memberships", "_imports")
 """What a project derives from the summaries of its files, at the first time that it is asked for."""
 
 
@@ -146,7 +146,7 @@ class Project:
         if kind == "exists":
             return _is_there(path)
         if kind == "added":
-            return self._added_names
+            return self._added.names
         if kind == "far":
             return path in self.files and self._leads_far(path)
         return self.membership(path).packed()
@@ -346,28 +346,15 @@ class Project:
         return self._lookup.beside(dotted, importer)
 
     def _find_added(self, dotted: str, importer: Path) -> Path | None:
-        """What an import names in the folders that scripts put on the search path, the nearest script first.
-
-        Such a folder counts for all modules below the folder that holds both it and the script.
-        """
-        self._log.note("added", importer.parent, self._added_names)
-        folders = (folder for within, folder in self._added if within in importer.parents)
-        return self._lookup.find_in(folders, dotted)
+        """What an import names in the folders that scripts put on the search path."""
+        self._log.note("added", importer.parent, self._added.names)
+        return self._lookup.find_in(self._added.for_modules_in(importer.parent), dotted)
 
     @cached_property
-    def _added(self) -> list[tuple[Path, Path]]:
-        """The folders that scripts put on the search path: below which folder each counts, and the folder."""
-        found = {
-            (Path(os.path.commonpath([path.parent, folder])), folder)
-            for path in self.files
-            for folder in self.summary(path).adds
-            if folder in self._lookup.folders
-        }
-        return sorted(found, key=lambda pair: (-len(pair[0].parts), pair))
-
-    @cached_property
-    def _added_names(self) -> list[list[str]]:
-        return [[str(within), str(folder)] for within, folder in self._added]
+    def _added(self) -> AddedFolders:
+        """The folders of the project that its scripts put on the search path."""
+        found = ((path, folder) for path in self.files for folder in self.summary(path).adds)
+        return AddedFolders((path, folder) for path, folder in found if folder in self._lookup.folders)
 
     # What files take part in.
 
@@ -392,7 +379,7 @@ class Project:
 
     def _all_imports_of(self, path: Path) -> frozenset[Path]:
         summary = self.summary(path)
-        if not summary.elsewhere or not self._added:
+        if not summary.elsewhere or not self._added.names:
             return summary.imports
         return summary.imports | modules_among(self._find_added(dotted, path) for dotted in summary.elsewhere)
 

@@ -49,6 +49,27 @@ USES_TRAINER = re.compile(
 """A source that imports a package whose arguments may ask for XLA."""
 TORCH_MENTIONS = tuple(text.encode() for text in (*VARIABLES, *CHOSEN["backend"]))
 """Without such a package, a source that holds none of these asks for nothing: variables, and compilers."""
+NAMES = tuple(
+    name.encode()
+    for names in (
+        VARIABLES,
+        [NOTEBOOK_LAUNCHER],
+        AVAILABILITY,
+        COUNTED,
+        SWITCHED,
+        NESTED,
+        KINDS,
+        KIND_ATTRIBUTES,
+        LIGHTNING,
+    )
+    for name in names
+)
+VALUES = frozenset[str]().union(DEVICE_TYPES, *CHOSEN.values())
+QUOTED = re.compile(
+    rb"[\"'][^\"'\n]*\b(?:" + b"|".join(re.escape(value.encode()) for value in sorted(VALUES)) + b")", re.IGNORECASE
+)
+"""A text that is or begins with a value by which XLA is asked for. With such a package, a source that holds neither
+one of these nor one of `NAMES` asks for nothing."""
 
 
 class Requests(NamedTuple):
@@ -75,8 +96,8 @@ def requests_in(source: bytes, path: Path | None = None) -> Requests:
 
 def may_request(source: bytes) -> bool:
     """A cheap test: False only where nothing can be requested."""
-    if USES_TRAINER.search(source):
-        return any(mark in source for mark in MENTIONS)
+    if any(mark in source for mark in MENTIONS) and USES_TRAINER.search(source):
+        return any(name in source for name in NAMES) or QUOTED.search(source) is not None
     return any(mark in source for mark in TORCH_MENTIONS) and any(package.encode() in source for package in TORCH)
 
 

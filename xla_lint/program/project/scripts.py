@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +15,7 @@ MOST_MODULES = 50
 """How many modules beside a script are followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """A Python file and its tree."""
 
     path: Path

@@ -1,4 +1,4 @@
-"""The folders that a script puts on Python's search path, told from its source without running it."""
+"""The folders that scripts put on Python's search path, told from their source without running it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,29 @@ def added_folders(source: bytes, path: Path, root: Path) -> frozenset[Path]:
     return frozenset(Path(os.path.normpath(start / folder)) for start in starts for folder in added.found)
 
 
+class AddedFolders:
+    """The folders that the scripts of a project put on the search path, each with where it counts.
+
+    That is all modules below the folder that holds both it and the script.
+    """
+
+    def __init__(self, added: Iterable[tuple[Path, Path]]) -> None:
+        """Take the scripts, each with a folder."""
+        within = {(Path(os.path.commonpath([script.parent, folder])), folder) for script, folder in added}
+        self._added = sorted(within, key=lambda pair: (-len(pair[0].parts), pair))
+        self.names = [[str(within), str(folder)] for within, folder in self._added]
+        """All of them, in a form that JSON keeps."""
+        self._known: dict[Path, list[Path]] = {}
+
+    def for_modules_in(self, beside: Path) -> list[Path]:
+        """Those that count for the modules of a folder, the nearest script's first."""
+        found = self._known.get(beside)
+        if found is None:
+            around = {beside, *beside.parents}
+            found = self._known[beside] = [folder for within, folder in self._added if within in around]
+        return found
+
+
 class _Additions(ast.NodeVisitor):
     """Walks a script in the order of its lines, and keeps the paths that its names stand for."""
 
@@ -56,12 +79,12 @@ class _Additions(ast.NodeVisitor):
                     self._known.pop(target.id, None)
                 else:
                     self._known[target.id] = value
-            elif ast.unparse(target).partition("[")[0] == SEARCH_PATH:
+            elif _dotted(target.value if isinstance(target, ast.Subscript) else target) == SEARCH_PATH:
                 self._add(_items(node.value))
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if ast.unparse(node.target) == SEARCH_PATH:
+        if _dotted(node.target) == SEARCH_PATH:
             self._add(_items(node.value))
 
     def visit_For(self, node: ast.For) -> None:
@@ -79,7 +102,7 @@ class _Additions(ast.NodeVisitor):
 
     def _look_at(self, node: ast.Call) -> None:
         function = node.func
-        if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != SEARCH_PATH:
+        if not isinstance(function, ast.Attribute) or _dotted(function.value) != SEARCH_PATH:
             return
         position = ADDING.get(function.attr, len(node.args))
         for value in node.args[position : position + 1]:
@@ -104,7 +127,7 @@ class _Additions(ast.NodeVisitor):
             return None if parts is None else "".join(parts)
         if isinstance(node, ast.Attribute):
             owner = self._path(node.value) if node.attr == "parent" else None
-            return RELATIVE.get(ast.unparse(node)) if owner is None else os.path.dirname(owner)  # noqa: PTH120
+            return RELATIVE.get(_dotted(node)) if owner is None else os.path.dirname(owner)  # noqa: PTH120
         if isinstance(node, ast.Subscript):
             return self._ancestor(node)
         return self._called(node) if isinstance(node, ast.Call) else None
@@ -127,7 +150,7 @@ class _Additions(ast.NodeVisitor):
     def _called(self, node: ast.Call) -> str | None:
         """What a function or a method of `pathlib` or `os.path` makes of its paths."""
         function = node.func
-        name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+        name = function.attr if isinstance(function, ast.Attribute) else _dotted(function)
         receiver = [function.value] if isinstance(function, ast.Attribute) and self._path(function.value) else []
         paths = self._paths([*receiver, *node.args])
         if not paths:
@@ -139,6 +162,14 @@ class _Additions(ast.NodeVisitor):
         if name in ABSOLUTE:
             return os.path.normpath(paths[0])
         return paths[0] if name in UNCHANGED else None
+
+
+def _dotted(node: ast.expr) -> str:
+    """A name, or a chain of attributes that begins with one; empty for any other expression."""
+    if isinstance(node, ast.Attribute):
+        owner = _dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _items(node: ast.expr) -> list[ast.expr]:

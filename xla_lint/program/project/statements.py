@@ -64,10 +64,8 @@ OTHERS = tuple(mark for backend in NATIVE for mark in backend.others)
 REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
 """An import, or such a device, under no condition."""
 COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + REPLICAS, re.MULTILINE)
-DOMAINS = {
-    Domain.XLA: re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS + NAMES_DEVICE, re.MULTILINE),
-    Domain.ACCELERATE: re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE),
-}
+XLA_PROGRAM = re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS + NAMES_DEVICE, re.MULTILINE)
+ACCELERATE_PROGRAM = re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE)
 
 TRAINING = re.compile(rb"\.backward\(|\bdef training_step\b|\b\w*Trainer\(")
 """What training code holds: it goes backward itself, or a trainer does."""
@@ -95,16 +93,18 @@ def stated_in(source: bytes, path: Path | None = None) -> Statements:
     is_other = _holds_any(source, OTHERS)
     if is_other:
         source = NATIVE_IMPORT.sub(b"", source)
-    commits = COMMITS_TO_XLA.search(source) is not None
+    marked = _holds_any(source, LAZY_MARKS)
+    commits = marked and COMMITS_TO_XLA.search(source) is not None
     requests = Requests() if commits else requests_in(source, path)
-    domains = {domain for domain, pattern in DOMAINS.items() if pattern.search(source)}
-    if Domain.XLA not in domains and not is_other and mentions_device(source):
-        domains.add(Domain.XLA)
+    shows_xla = any(requests) or (marked and XLA_PROGRAM.search(source) is not None)
+    domains = {Domain.XLA} if shows_xla or (not is_other and mentions_device(source)) else set()
+    if _holds_any(source, (ACCELERATOR,)) and ACCELERATE_PROGRAM.search(source):
+        domains.add(Domain.ACCELERATE)
     return Statements(
-        frozenset(domains | ({Domain.XLA} if any(requests) else set())),
+        frozenset(domains),
         launched_in(source),
         _holds_any(source, SCRIPTS),
-        REQUIRES_XLA.search(source) is not None,
+        commits and REQUIRES_XLA.search(source) is not None,
         commits or requests.asks,
         is_other,
     )

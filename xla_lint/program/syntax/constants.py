@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,6 +32,8 @@ UNCHANGED = frozenset({"lower", "strip", "copy", "str", "dict", "deepcopy"})
 DECIDABLE = (ast.Constant, ast.Name, ast.UnaryOp, ast.Compare)
 """The tests that a constant of the file may decide."""
 RECEIVERS = ("self", "cls")
+SILENT = frozenset({"ctx", "op", "ops"})
+"""The fields of nodes that hold no code."""
 
 
 class Placed(NamedTuple):
@@ -44,8 +47,8 @@ class Constants:
     """One walk over a tree, and the questions that it can answer."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.nodes: list[Placed] = []
-        """All nodes, each with the tests around it."""
+        self.nodes: list[tuple[ast.AST, Guards]] = []
+        """All nodes but operators and the like, each with the tests around it."""
         self._bound: dict[str, list[Placed]] = defaultdict(list)
         """What is assigned to names."""
         self._held: dict[str, list[Placed]] = defaultdict(list)
@@ -61,8 +64,10 @@ class Constants:
         self._stores: dict[str, int] = defaultdict(int)
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = defaultdict(list)
         self._walk(tree)
-        for placed in self.nodes:
-            self._note(placed)
+        for node, guards in self.nodes:
+            note = NOTES.get(type(node))
+            if note is not None:
+                note(self, node, guards)
 
     # The walk.
 
@@ -70,7 +75,7 @@ class Constants:
         pending: list[tuple[ast.AST, Guards, str]] = [(tree, (), "")]
         while pending:
             node, guards, around = pending.pop()
-            self.nodes.append(Placed(node, guards))
+            self.nodes.append((node, guards))
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self._functions[around if node.name == "__init__" else node.name].append(node)
                 around = node.name
@@ -78,29 +83,38 @@ class Constants:
                 around = node.name
             elif isinstance(node, ast.Return) and node.value is not None:
                 self._given[around].append(Placed(node.value, guards))
-            for child, inner in _children(node, guards):
-                pending.append((child, inner, around))
+            elif isinstance(node, (ast.If, ast.IfExp)):
+                pending += ((child, inner, around) for child, inner in _branches(node, guards))
+                continue
+            for name in node._fields:
+                part = None if name in SILENT else getattr(node, name, None)
+                if type(part) is list:
+                    pending += [(child, guards, around) for child in part if isinstance(child, ast.AST)]
+                elif isinstance(part, ast.AST):
+                    pending.append((part, guards, around))
 
-    def _note(self, placed: Placed) -> None:
-        node, guards = placed
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                self._assign(target, node.value, guards)
-        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+    def _note_assignment(self, node: ast.Assign, guards: Guards) -> None:
+        for target in node.targets:
+            self._assign(target, node.value, guards)
+
+    def _note_binding(self, node: ast.AnnAssign | ast.NamedExpr, guards: Guards) -> None:
+        if node.value is not None:
             self._assign(node.target, node.value, guards)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+
+    def _note_name(self, node: ast.Name, _: Guards) -> None:
+        if isinstance(node.ctx, ast.Store):
             self._stores[node.id] += 1
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    self._held[key.value].append(Placed(value, guards))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            for name, default in _defaults(node.args):
-                self._bound[name].append(Placed(default, guards))
-            for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-                self._stores[parameter.arg] += 2
-        elif isinstance(node, ast.Call):
-            self._note_call(node, guards)
+
+    def _note_dict(self, node: ast.Dict, guards: Guards) -> None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                self._held[key.value].append(Placed(value, guards))
+
+    def _note_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, guards: Guards) -> None:
+        for name, default in _defaults(node.args):
+            self._bound[name].append(Placed(default, guards))
+        for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            self._stores[parameter.arg] += 2
 
     def _assign(self, target: ast.expr, value: ast.expr, guards: Guards) -> None:
         if isinstance(target, ast.Name):
@@ -305,15 +319,23 @@ def _is_named(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _children(node: ast.AST, guards: Guards) -> Iterator[tuple[ast.AST, Guards]]:
-    if isinstance(node, (ast.If, ast.IfExp)):
-        decidable = isinstance(node.test, DECIDABLE)
-        yield node.test, guards
-        for branch, side in ((node.body, True), (node.orelse, False)):
-            inner = (*guards, (node.test, side)) if decidable else guards
-            yield from ((child, inner) for child in (branch if isinstance(branch, list) else [branch]))
-    else:
-        yield from ((child, guards) for child in ast.iter_child_nodes(node))
+NOTES: dict[type[ast.AST], Callable[[Constants, Any, Guards], None]] = {
+    ast.Assign: Constants._note_assignment,
+    **dict.fromkeys((ast.AnnAssign, ast.NamedExpr), Constants._note_binding),
+    ast.Name: Constants._note_name,
+    ast.Dict: Constants._note_dict,
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), Constants._note_function),
+    ast.Call: Constants._note_call,
+}
+"""What is noted of a node of each kind."""
+
+
+def _branches(node: ast.If | ast.IfExp, guards: Guards) -> Iterator[tuple[ast.AST, Guards]]:
+    decidable = isinstance(node.test, DECIDABLE)
+    yield node.test, guards
+    for branch, side in ((node.body, True), (node.orelse, False)):
+        inner = (*guards, (node.test, side)) if decidable else guards
+        yield from ((child, inner) for child in (branch if isinstance(branch, list) else [branch]))
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,7 @@ SILENT = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DED
 FORM = "# xla-lint: ignore[xla-value-read] the reason"
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreText:
+class IgnoreText(NamedTuple):
     """One such comment as it is written."""
 
     line: int

@@ -6,8 +6,7 @@ whoever asks knows of the other releases.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from astroid import nodes
 
@@ -30,8 +29,7 @@ LEAVING = (nodes.Return, nodes.Raise, nodes.Continue, nodes.Break)
 INTERESTING = (nodes.Import, nodes.ImportFrom, nodes.Attribute, nodes.Name, nodes.Call, nodes.Assign, nodes.AugAssign)
 
 
-@dataclass(frozen=True, slots=True)
-class Guards:
+class Guards(NamedTuple):
     """What stands around a piece of code."""
 
     branches: tuple[tuple[nodes.NodeNG, bool], ...] = ()
@@ -42,8 +40,7 @@ class Guards:
     """The functions around it, outermost first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """One node that runs, and its guards."""
 
     node: nodes.NodeNG
@@ -145,7 +142,7 @@ class ReachableCode:
                 self._visit(child, guards)
 
     def _function(self, node: nodes.FunctionDef | nodes.Lambda, guards: Guards) -> None:
-        inner = replace(guards, functions=(*guards.functions, node), caught=frozenset())
+        inner = guards._replace(functions=(*guards.functions, node), caught=frozenset())
         if isinstance(node, nodes.Lambda) and not isinstance(node, nodes.FunctionDef):
             self._visit(node.body, inner)
             return
@@ -154,7 +151,7 @@ class ReachableCode:
 
     def _try(self, node: nodes.Try | nodes.TryStar, guards: Guards) -> None:
         caught = frozenset(name for handler in node.handlers for name in expected(handler, node.body))
-        self._block(node.body, replace(guards, caught=guards.caught | caught))
+        self._block(node.body, guards._replace(caught=guards.caught | caught))
         asks = any(mentions_xla(statement) for statement in node.body)
         for handler in node.handlers:
             if asks and expected(handler, node.body):
@@ -172,7 +169,7 @@ class ReachableCode:
                 self._visit(target, guards)
             if isinstance(manager, nodes.Call) and dotted_name(manager.func) in SUPPRESSORS:
                 caught.update(name for item in manager.args for name in exceptions(item))
-        self._block(node.body, replace(guards, caught=guards.caught | caught))
+        self._block(node.body, guards._replace(caught=guards.caught | caught))
 
     def _ternary(self, node: nodes.IfExp, guards: Guards) -> None:
         self._visit(node.test, guards)
@@ -229,7 +226,7 @@ def speaking(index: Index, besides: Iterable[nodes.NodeNG] = ()) -> set[nodes.No
 
 def branch(guards: Guards, test: nodes.NodeNG, side: bool) -> Guards:
     """The guards inside one branch of an undecided test."""
-    return replace(guards, branches=(*guards.branches, (test, side)))
+    return guards._replace(branches=(*guards.branches, (test, side)))
 
 
 def ends_early(body: list[nodes.NodeNG]) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import NONE, Instance, Kind, Location, Tensor
@@ -87,8 +86,7 @@ EPOCH_HOOKS = ("validation_", "test_", "on_validation_", "on_test_")
 """Hooks in which Lightning logs once an epoch unless `on_step=True` (lightning 2.6.6, `fx_validator.py`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryRead:
+class LibraryRead(NamedTuple):
     """What a library call reads, and the remedy."""
 
     does: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.knowledge.sagemaker import table
 from xla_lint.program.domain.events import LibraryCall
@@ -36,8 +35,7 @@ AT_LEAST = ("==", "~=", ">=", ">")
 """The operators that admit nothing older."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launcher:
+class Launcher(NamedTuple):
     """One launcher that `distribution` names."""
 
     name: str
@@ -57,8 +55,7 @@ class Launcher:
         return bool(known) if known is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Estimator:
+class Estimator(NamedTuple):
     """The arguments of one estimator."""
 
     kind: str

@@ -6,8 +6,7 @@ Signatures and defaults are those of transformers 4.57.6 and 5.24.0.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
@@ -32,8 +31,7 @@ class Style(enum.Enum):
     UNKNOWN = "not known"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """Where a callable takes its padding arguments; -1: by keyword only, or not at all."""
 
     padding: int
@@ -67,8 +65,7 @@ COLLATORS = {
 SIGNATURES = {**TOKENIZERS, PAD: Signature(1, -1, 2, Style.LONGEST), **COLLATORS}
 
 
-@dataclass(frozen=True, slots=True)
-class Padding:
+class Padding(NamedTuple):
     """How one call pads."""
 
     style: Style
