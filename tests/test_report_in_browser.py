@@ -6,14 +6,22 @@ import html
 import re
 import shutil
 import subprocess
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.recordings import state
 from xla_lint.runtime import report
+from xla_lint.runtime.collect import Compile, Line, Process, Recording
 from xla_lint.runtime.counts import Counts
-from xla_lint.runtime.exchange import Steps
-from xla_lint.runtime.summary import Part, Reason, Row, Summary
+from xla_lint.runtime.differences import SHAPE, Difference
+from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Steps
+from xla_lint.runtime.findings import Linted
+from xla_lint.runtime.places import Frame, Place
+from xla_lint.runtime.sites import Comparison
+from xla_lint.runtime.summary import summarise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,14 +37,29 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installe
 @pytest.fixture
 def page() -> str:
     file = f"/home/me/a very long folder name/{NASTY}/train.py"
-    counts = Counts(3, 600, 300, 1.5, 0.5, {NASTY: 2})
-    timeline = [Steps(1, step / 10, int(step < 2), 2, 1) for step in range(300)]
-    part = Part(41, NASTY, counts, 300, True, 297, 1, 594, 297, timeline)
-    source = f"loss = '{NASTY}'" + "x" * 300
-    row = Row(file, 5, NASTY, source, 1, 0, 0, 300, 300, 300, 300, 9, 1.5, NASTY, NASTY, NASTY)
-    reason = Reason(file, 6, 2, NASTY, NASTY, file, 4, (NASTY,), NASTY, NASTY)
-    summary = Summary(NASTY, NASTY, 3, [part], [row, row], [reason], {NASTY: 2}, [NASTY])
-    return report.html(summary, [NASTY])
+    sync = Frame(file, 5, NASTY)
+    left = state(
+        arguments=[NASTY],
+        counts=Counts(2, 600, 300, 1.5, 0.5, {NASTY: 2}),
+        steps=300,
+        reads=[ReadsAt(Place(sync), "value", late=300, seconds=9.0)],
+        barriers_at=[BarriersAt(Place(sync), 300, 9.0)],
+        compiled=[CompiledAt(1, 0, 1.0, 0.5, 0), CompiledAt(2, 1, 9.0, 4.0, 0)],
+        timeline=[Steps(1, step / 10, int(step < 2), 2, 1) for step in range(300)],
+        notes=[NASTY],
+    )
+    change = Difference(SHAPE, NASTY, NASTY, NASTY, NASTY, (Frame(file, 4, NASTY),))
+    against = Comparison(1, 40, (change,), structure=False, same=False)
+    process = Process(left)
+    process.lines[Place(sync)] = Line(Place(sync), 2, 600, causes=Counter({NASTY: 600}), barriers=300)
+    process.compiles += [
+        Compile(1, (sync,), NASTY, "aa", 1, 1, 40),
+        Compile(2, (sync, Frame(NASTY, 1, NASTY)), NASTY, "bb", 1, 1, 41, against=against),
+    ]
+    process.settle()
+    summary = summarise(Recording([process]), Linted(), command=NASTY, ended=NASTY, warmup=3)
+    row = replace(summary.rows[0], source=f"loss = '{NASTY}'" + "x" * 300, cause=NASTY, rule=NASTY, seen=NASTY)
+    return report.html(replace(summary, rows=[row, row], notes=[NASTY]), [NASTY])
 
 
 def seen(page: str, folder: Path, width: int, what: str, *options: str) -> str:
@@ -84,6 +107,12 @@ def test_light_and_dark(page: str, tmp_path: Path) -> None:
     assert seen(page, tmp_path, WIDE, colours, DARK) == "rgb(20, 23, 26)rgb(230, 233, 236)"
 
 
-def test_the_timeline_is_drawn(page: str, tmp_path: Path) -> None:
+def test_the_charts_are_drawn(page: str, tmp_path: Path) -> None:
     bars = "[...document.querySelectorAll('rect')].filter((bar) => bar.getBoundingClientRect().height > 1).length"
-    assert int(seen(page, tmp_path, WIDE, bars)) == 1 + 100 + 100
+    assert int(seen(page, tmp_path, WIDE, bars)) >= 2 + 100 + 100 + 100
+
+
+def test_a_compilation_is_as_wide_as_it_was_long(page: str, tmp_path: Path) -> None:
+    wide = "(() => { const bar = document.querySelectorAll('.tall rect')[1].getBoundingClientRect().width;"
+    wide += " return 100 * bar / document.querySelector('.tall').getBoundingClientRect().width; })()"
+    assert float(seen(page, tmp_path, PHONE, wide)) == pytest.approx(100 * 4 / 29.9, abs=1)

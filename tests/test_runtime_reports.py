@@ -16,13 +16,15 @@ import pytest
 
 from tests.recordings import state
 from xla_lint.cli.main import main
-from xla_lint.runtime import report, table
+from xla_lint.runtime import charts, report, table
 from xla_lint.runtime.collect import Collector, Compile, Line, Process, Recording
+from xla_lint.runtime.costs import savings, spent
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.differences import OPERATIONS, SHAPE, Difference
-from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, read, write
+from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, Steps, read, write
 from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.gate import Limits
+from xla_lint.runtime.listing import listings
 from xla_lint.runtime.places import NOWHERE, Frame, Place
 from xla_lint.runtime.program import command_of
 from xla_lint.runtime.sites import Comparison
@@ -161,8 +163,8 @@ def test_the_page_needs_nothing_else(summary: Summary) -> None:
     assert page.links == []
     assert "url(" not in text
     assert page.tags["script"] == 0
-    assert page.tags["rect"] == 1 + 9 + 9
-    assert page.tags["tr"] == 1 + 3
+    assert page.tags["rect"] == 1 + (9 + 2) + 9 + 9  # compiling; durations and two longest; executions; reads
+    assert page.tags["tr"] == 1 + 3 + 1 + 2  # lines and compiles
     assert "prefers-color-scheme: dark" in text
     assert "Limit broken: too much" in text
 
@@ -170,6 +172,62 @@ def test_the_page_needs_nothing_else(summary: Summary) -> None:
 def test_source_is_escaped(summary: Summary) -> None:
     assert "&lt;b&gt;" in report.html(summary, [])
     assert "<b>" not in report.html(summary, [])
+
+
+def test_what_to_change_first(summary: Summary) -> None:
+    read, again = savings(summary)
+    assert (again.rule, again.reasons[0].line, again.seconds) == ("xla-ragged-batch", 6, pytest.approx(1 / 3))
+    assert (read.rule, read.row and read.row.line, read.seconds) == ("xla-value-read", 5, 0.4)
+
+
+def test_seconds_by_line_are_split(summary: Summary) -> None:
+    sync, item, _ = spent(summary)
+    assert (sync.compiling, sync.total) == (pytest.approx(0.5 + 1 / 3), pytest.approx(1.0))
+    assert (item.executing, item.waiting) == (0.4, 0.0)
+
+
+def test_a_recompile_that_was_not_timed_has_no_saving(process: Process) -> None:
+    assert process.state is not None
+    process.state.compiled.pop()
+    assert [each.seconds for each in savings(summarised(process))] == [0.4, None]
+
+
+def test_a_long_compilation_looks_long(process: Process) -> None:
+    assert process.state is not None
+    process.state.at, process.state.compiled[1] = 100.0, CompiledAt(4, 5, 80.0, 60.0, 0)
+    first, second = charts.progress(summarised(process).parts[0]).bars
+    assert (first.width, second.x, second.width) == (charts.NARROWEST, 200.0, 600.0)
+    assert second.title == "graphs 2 to 4: 60 s of compiling, from 20 s to 80 s"
+
+
+def test_a_long_run_is_drawn_in_few_columns(process: Process) -> None:
+    assert process.state is not None
+    timeline = Timeline()
+    for step in range(100_000):
+        timeline.add((step + 1) / 100, 0, 1, 0)
+    process.state.timeline = timeline.entries
+    part = summarised(process).parts[0]
+    took, executions, reads = charts.steps(part)
+    assert len(took.bars) <= 2 * charts.COLUMNS
+    assert len(executions.bars) <= charts.COLUMNS
+    assert reads.bars == []
+    assert took.across[-1].text == "step 100,000"
+    assert len(charts.progress(part).curve.split()) < 2 * charts.POINTS
+    assert "10 ms a step, up to 1 s" in took.bars[0].title  # what was compiled in one of them took that long
+
+
+def test_a_program_that_ends_in_its_first_step_is_drawn(process: Process) -> None:
+    assert process.state is not None
+    process.state.timeline = [Steps(0, 0.1, 1, 1, 0)]
+    assert "step 1" in report.html(summarised(process), [])
+
+
+def test_the_program_stands_beside_its_cost(summary: Summary, script: str) -> None:
+    (listing,) = listings(summary)
+    assert (listing.file, [line.number for line in listing.lines]) == (script, [2, 3, 4, 5, 6])
+    made, item, sync = listing.lines[2:]
+    assert made.made == ["input 0 is f32[17,4], and was f32[32,4]"]
+    assert (item.spent.total, sync.spent.total, sync.compiles) == (0.4, pytest.approx(1.0), 2)
 
 
 def test_markdown(summary: Summary, script: str) -> None:

@@ -34,6 +34,8 @@ CUTTING = (SPLIT, "xla-redundant-sync", "xla-conditional-sync")
 """The rules about where barriers stand."""
 FREE = frozenset({"closure", "save"})
 """How the callback of a step closure reads, and what saves a checkpoint: as they may."""
+FOUND, ALONE = "found by the linter too", "seen only at run time"
+"""What is said of a rule that explains what a run shows."""
 TOO_MANY = 0.5
 """Compiles or reads per step of a warm program that torch_xla's own analysis calls too many."""
 
@@ -48,7 +50,7 @@ class Verdict:
     @property
     def words(self) -> str:
         """As the report says it."""
-        return "found by the linter too" if self.linted else "seen only at run time"
+        return FOUND if self.linted else ALONE
 
 
 class Linted:

@@ -7,63 +7,79 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from xla_lint.runtime import table
+from xla_lint.runtime import charts, table
+from xla_lint.runtime.costs import Saving, Spent, savings, share, spent
+from xla_lint.runtime.findings import FOUND
+from xla_lint.runtime.listing import listings
+from xla_lint.runtime.places import is_backend, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from xla_lint.runtime.exchange import Steps
-    from xla_lint.runtime.summary import Part, Summary
+    from xla_lint.runtime.history import Compiled
+    from xla_lint.runtime.reasons import Reason
+    from xla_lint.runtime.summary import Part, Row, Summary
+    from xla_lint.runtime.uncut import Uncut
 
-COLUMNS = 120
-"""The most columns of a timeline."""
-WIDTH, LANE, GAP = 720, 44, 22
-"""Of a timeline, in its own units: its width, a lane's height, and the room above a lane for its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One kind of event in a timeline."""
-
-    name: str
-    most: str
-    label_y: int
-    base: int
+LISTED = 30
+"""So many compiles are shown at once; the others unfold."""
+FIRST = 5
+"""So many changes are proposed at once; the others unfold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """How often something happened in one column."""
+class Graph:
+    """A compile, beside the closest one before."""
 
-    kind: str
-    x: float
-    y: float
-    width: float
-    height: float
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """The timeline of one process."""
-
-    pid: int
-    steps: int
+    compiled: Compiled
+    place: str
     seconds: str
-    column: str
-    width: int
-    height: int
-    lanes: list[Lane]
-    bars: list[Bar]
+    grown: int | None
+    """The operations that it has more than the closest one before; None where there is none to compare with."""
+    changed: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process, as the page shows it."""
+
+    part: Part
+    progress: charts.Chart
+    steps: list[charts.Chart]
+    graphs: list[Graph]
 
 
 def html(summary: Summary, broken: Sequence[str]) -> str:
     """The page. It needs nothing but itself."""
-    return _environment(autoescape=True).get_template("report.html.jinja").render(**_facts(summary, broken))
+    rows = list(zip(summary.rows, spent(summary), strict=True))
+    took = sum((each for _, each in rows), Spent())
+    whole = sum(map(charts.length, summary.parts))
+    facts = {
+        "whole": whole,
+        "took": took,
+        "rest": max(0.0, whole - took.total),
+        "again": sum(reason.number for reason in summary.reasons),
+        "rows": rows,
+        "most": max((each.total for _, each in rows), default=0.0) or 1.0,
+        "changes": [(_headline(each), _words(each, summary), each) for each in savings(summary)],
+        "processes": [
+            Process(part, charts.progress(part), charts.steps(part), list(_graphs(part))) for part in summary.parts
+        ],
+        "listings": listings(summary),
+        "findings": _findings(summary),
+        "listed": LISTED,
+        "first": FIRST,
+        "several": charts.COLUMNS,
+        "growing": [table.uncut(each) for each in summary.uncut if not each.rule],
+        "duration": charts.duration,
+        "ways": _ways,
+    }
+    template = _environment(autoescape=True).get_template("report.html.jinja")
+    return template.render(**_facts(summary, broken), **facts)
 
 
 def markdown(summary: Summary, broken: Sequence[str]) -> str:
-    """The same without the timeline, to paste into a bug report."""
+    """The same without the charts, to paste into a bug report."""
     return _environment(autoescape=False).get_template("report.md.jinja").render(**_facts(summary, broken))
 
 
@@ -81,6 +97,7 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
 
 def _facts(summary: Summary, broken: Sequence[str]) -> dict[str, object]:
     counts = summary.counts
+    typical = next(filter(None, map(charts.typical, summary.parts)), None)
     return {
         "summary": summary,
         "broken": broken,
@@ -89,51 +106,73 @@ def _facts(summary: Summary, broken: Sequence[str]) -> dict[str, object]:
         "fallbacks": list(table.fallbacks(summary)),
         "at": table.at,
         "notes": [*table.steps(summary), *table.remarks(summary)],
-        "parts": [chart(part) for part in summary.parts],
         "totals": [
-            ("steps", f"{summary.steps}"),
-            ("compiles", f"{counts.compiles}"),
-            ("compile time", f"{counts.compile_seconds:.1f} s"),
-            ("executions", f"{counts.executions}"),
-            ("reads", f"{counts.reads}"),
+            ("steps", f"{summary.steps:,}"),
+            *([("a step", charts.duration(typical))] if typical is not None else []),
+            ("compiles", f"{counts.compiles:,}"),
+            ("compile time", charts.duration(counts.compile_seconds)),
+            ("executions", f"{counts.executions:,}"),
+            ("reads", f"{counts.reads:,}"),
         ],
     }
 
 
-def chart(part: Part) -> Chart:
-    """The timeline of a process: a column for one step, or for several successive ones."""
-    together = -(-len(part.timeline) // COLUMNS) if part.timeline else 1
-    groups = [part.timeline[at : at + together] for at in range(0, len(part.timeline), together)]
-    kinds: tuple[tuple[str, str, Callable[[Steps], int]], ...] = (
-        ("compile", "compiles", lambda steps: steps.compiles),
-        ("execute", "executions", lambda steps: steps.executions),
-        ("read", "reads", lambda steps: steps.reads),
-    )
-    lanes, bars = [], []
-    width = WIDTH / max(len(groups), 1)
-    for number, (kind, name, count) in enumerate(kinds):
-        rates = [sum(map(count, group)) / sum(steps.number for steps in group) for group in groups]
-        most = max(rates, default=0)
-        base = number * (LANE + GAP) + GAP + LANE
-        lanes.append(Lane(name, f"{most:g}" if most == int(most) else f"{most:.2f}", base - LANE - 8, base))
-        first = 1
-        for at, (rate, group) in enumerate(zip(rates, groups, strict=True)):
-            last = first + sum(steps.number for steps in group) - 1
-            steps = f"step {first}" if first == last else f"steps {first} to {last}"
-            first = last + 1
-            if rate:
-                height = round(LANE * rate / most, 2)
-                title = f"{steps}, until {group[-1].end:.2f} s: {rate:.4g} {name} a step"
-                left = round(at * width, 2)
-                bars.append(Bar(kind, left, round(base - height, 2), round(max(width - 1, 0.8), 2), height, title))
-    widest = max((sum(steps.number for steps in group) for group in groups), default=1)
-    return Chart(
-        part.pid,
-        part.steps,
-        f"{part.timeline[-1].end:.1f}" if part.timeline else "0",
-        "one step" if widest == 1 else f"{widest} steps, averaged",
-        WIDTH,
-        len(kinds) * (LANE + GAP),
-        lanes,
-        bars,
-    )
+def _headline(saving: Saving) -> str:
+    """What is wrong, in a few words, and where."""
+    if saving.row is not None:
+        return f"{saving.row.cause} at {table.at(saving.row)}"
+    if saving.uncut is not None:
+        return f"no barrier cut the graph at {table.shown(saving.uncut.file, saving.uncut.line)}"
+    number = sum(reason.number for reason in saving.reasons)
+    often = "once" if number == 1 else f"{number} times"
+    return f"recompiled {often} at {table.shown(saving.reasons[0].file, saving.reasons[0].line)}"
+
+
+def _words(saving: Saving, summary: Summary) -> list[str]:
+    """Why, one sentence each."""
+    if saving.row is not None:
+        row = saving.row
+        what = [
+            (row.compiles, "compiles"),
+            (row.executions, "executions"),
+            (row.reads - row.late_reads, "reads that were waited for"),
+            (row.late_reads, "reads of what was there"),
+        ]
+        return [", ".join(f"{number} {name}" for number, name in what if number) + f" in {summary.steps} steps"]
+    if saving.uncut is not None:
+        return [table.held(saving.uncut)]
+    return [table.why(reason).removeprefix(", ") for reason in saving.reasons]
+
+
+def _graphs(part: Part) -> Iterable[Graph]:
+    sizes = {each.number: each.operations for each in part.compiles}
+    for each in part.compiles:
+        place = place_of(each.stack).own
+        before = sizes.get(each.against, 0)
+        yield Graph(
+            each,
+            table.shown(place.file, place.line) if place else table.shown("", 0),
+            charts.duration(share(each)) if each.seconds >= 0 else "",
+            each.operations - before if before and each.operations else None,
+            [table.difference(told) for told in each.differences],
+        )
+
+
+def _ways(row: Row) -> list[tuple[int, list[str]]]:
+    """The stacks of a row, outermost line first and without those of torch; none where it is its own only line."""
+    ways = [
+        (number, [table.shown(frame.file, frame.line) for frame in reversed(stack) if not is_backend(frame.file)])
+        for number, stack in row.stacks
+    ]
+    return ways if any(len(lines) > 1 for _, lines in ways) else []
+
+
+def _findings(summary: Summary) -> dict[str, list[tuple[str, str]]]:
+    """The rules and their places, by what the linter and the run say of them."""
+    judged: list[Row | Reason | Uncut] = [*summary.rows, *summary.reasons, *summary.uncut]
+    told = [(each.seen, each.rule, table.shown(each.file, each.line)) for each in judged if each.rule]
+    return {
+        "confirmed": list(dict.fromkeys((rule, place) for seen, rule, place in told if seen == FOUND)),
+        "unseen": list(dict.fromkeys((rule, place) for seen, rule, place in told if seen != FOUND)),
+        "unconfirmed": [(each.symbol, table.shown(each.file, each.line)) for each in summary.unconfirmed],
+    }

@@ -105,6 +105,8 @@ class Part:
     eager_line: int
     timeline: list[Steps]
     compiles: list[Compiled]
+    seconds: float = 0.0
+    """From when it began to record until it was heard of last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +240,7 @@ def _part(process: Process) -> Part:
         eager.line if eager else 0,
         state.timeline,
         list(history(process)),
+        state.at,
     )
 
 

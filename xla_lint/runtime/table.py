@@ -71,21 +71,32 @@ def reasons(summary: Summary) -> Iterator[str]:
     """One sentence for every reason to compile again, and for every graph that holds several steps."""
     for reason in summary.reasons:
         often = "once" if reason.number == 1 else f"{reason.number} times"
-        words = "; and because ".join(map(_difference, reason.differences)) or reason.words
-        because = f" because {words}" if reason.explained else f", not explained: {words}"
-        yield f"recompiled {often} at {shown(reason.file, reason.line)}{because}{_rule(reason)}"
+        yield f"recompiled {often} at {shown(reason.file, reason.line)}{why(reason)}{_rule(reason)}"
     for each in summary.uncut:
-        yield _uncut(each)
+        yield uncut(each)
 
 
-def _difference(told: Told) -> str:
+def why(reason: Reason) -> str:
+    """What goes on the sentence on a recompile: its cause, or that it is not explained."""
+    words = "; and because ".join(map(difference, reason.differences)) or reason.words
+    return f" because {words}" if reason.explained else f", not explained: {words}"
+
+
+def difference(told: Told) -> str:
+    """What differs between two graphs, and where it was made."""
     if not told.file:
         return told.words
     tensor = f"{told.tensor} " if told.tensor else ""
     return f"{told.words} ({tensor}at {shown(told.file, told.line)})"
 
 
-def _uncut(each: Uncut) -> str:
+def uncut(each: Uncut) -> str:
+    """One sentence for a graph that holds several steps."""
+    return f"no barrier cut the graph compiled at {shown(each.file, each.line)}: {held(each)}{_rule(each)}"
+
+
+def held(each: Uncut) -> str:
+    """What a graph holds that no barrier cut."""
     what = []
     if each.turns:
         lines = shown(each.loop_file, each.loop_first) + (
@@ -94,11 +105,7 @@ def _uncut(each: Uncut) -> str:
         what.append(f"at least {each.turns} turns of the loop at {lines}")
     if each.optimizer_steps:
         what.append(f"{each.optimizer_steps} optimizer steps" if each.optimizer_steps > 1 else "1 optimizer step")
-    held = " and ".join(what)
-    return (
-        f"no barrier cut the graph compiled at {shown(each.file, each.line)}: it holds {held}, "
-        f"{each.operations} operations in all{_rule(each)}"
-    )
+    return f"it holds {' and '.join(what)}, {each.operations} operations in all"
 
 
 def _rule(each: Reason | Uncut) -> str:
