@@ -29,6 +29,7 @@ from xla_lint.program.interpreter.narrowing import narrowed, narrowing
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
+from xla_lint.program.syntax.device_tests import asks_for_device
 from xla_lint.program.syntax.index import is_choice, is_flag
 
 if TYPE_CHECKING:
@@ -62,11 +63,13 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
 
 
 def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
-    """What a flag for running on XLA, as the tests of it in this module show, answers; None for another test."""
+    """What a flag for running on XLA, as its definition or the tests of it show, answers; None for another test."""
+    on_xla = machine.backend is ASSUMED
+    if (asked := asks_for_device(node)) is not None:
+        return asked is on_xla
     flags = machine.at.frame.index.flags if machine.at.frame.index is not None else ()
     if not flags:
         return None
-    on_xla = machine.backend is ASSUMED
     if isinstance(node, (nodes.Name, nodes.Attribute, nodes.Call)):
         return on_xla if is_flag(node) and node.as_string() in flags else None
     if not is_choice(node):

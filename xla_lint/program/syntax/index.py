@@ -11,6 +11,7 @@ from astroid import nodes
 
 from xla_lint.program.backend import ASSUMED, BACKENDS, names
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.syntax.device_tests import holds_on_device_alone
 from xla_lint.program.syntax.uses import Uses, note_call, note_filled, receiver_of
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class Index:
 
     def _note_assignment(self, node: nodes.Assign | nodes.AugAssign, scope: nodes.NodeNG) -> None:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
+        if isinstance(target, (nodes.AssignName, nodes.AssignAttr)) and holds_on_device_alone(node.value):
+            self.flags.add(target.as_string())
         if isinstance(target, (nodes.AssignAttr, nodes.Subscript)):
             self._targets[scope].append(target)
         if isinstance(target, nodes.AssignName):
