@@ -135,6 +135,8 @@ class Loop:
     """The host asks for a pending value in every iteration, directly, which executes what the value needs."""
     carries: bool = False
     """Something recorded in one iteration is kept for the next: the graph of the steps is one chain."""
+    changes: bool = False
+    """A tensor on the device is changed in place, in it or in a loop inside."""
     moved: bool = False
     """A batch of a plain loader is moved to the device by hand."""
     chosen: bool = False
@@ -212,6 +214,11 @@ class Loop:
     def note_carried(self) -> None:
         """The next turn needs what this one recorded."""
         self.carries = True
+
+    def note_change(self) -> None:
+        """A tensor on the device is changed in place."""
+        for loop in (self, *self.around()):
+            loop.changes = True
 
     def note_move(self) -> None:
         """A batch is moved to the device."""

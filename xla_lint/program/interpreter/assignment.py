@@ -181,6 +181,8 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
             if option.place is Location.DEVICE:
                 report_index(machine, target, index, target.slice)
                 machine.tensor(target, Location.DEVICE)
+                if machine.loop is not None:
+                    machine.loop.note_change()
             elif on_host and not option.unstructured and device_tensors([value]):
                 machine.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
             if option.made is not None and not all(is_made(part, option.made) for part in (index, value)):

@@ -191,6 +191,8 @@ def operation(
     if plain in ("pad", "new_zeros", "new_full", "new_ones"):
         any(report_padding(machine, node, f"{plain}()", number) for number in numbers[:1])
     if on_device:
+        if in_place and machine.loop is not None:
+            machine.loop.note_change()
         _report_numbers(machine, plain, numbers, arguments)
         if plain == "copy" and receiver is not None and receiver.place is Location.HOST:
             machine.read(
