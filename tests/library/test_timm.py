@@ -36,7 +36,7 @@ CASES = {
     """,
     "a scaler that does the whole step": """
         from timm.utils import NativeScaler
-        scaler = NativeScaler()
+        scaler = NativeScaler()  # expect: xla-foreign-grad-scaler
         for x in loader:
             optimizer.zero_grad()
             loss = model(x).mean()
