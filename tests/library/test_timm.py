@@ -27,7 +27,8 @@ CASES = {
     "checkpoints": """
         from timm.utils import CheckpointSaver, get_state_dict, unwrap_model
         saver = CheckpointSaver(model=model, optimizer=optimizer, max_history=3)
-        probe.value(unwrap_model(model))  # is: device model Sequential
+        from timm.layers import convert_sync_batchnorm
+        probe.value(convert_sync_batchnorm(unwrap_model(model)))  # is: device model Sequential
         if xm.is_master_ordinal():
             best, epoch = saver.save_checkpoint(3, metric=0.5)  # expect: xla-torch-save
         torch.save(get_state_dict(model), "model.pt")  # expect: xla-torch-save

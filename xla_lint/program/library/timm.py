@@ -1,4 +1,4 @@
-"""timm: what its training helpers do with tensors, by the source of timm 1.0.31 (`utils`, `scheduler`)."""
+"""timm: what its training helpers do with tensors, by the source of timm 1.0.31 (`utils`, `scheduler`, `layers`)."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def reduce_tensor(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return machine.derived(arguments.node, [arguments.get(0, "tensor") or UNKNOWN], collective=True, shared=True)
 
 
-@function("timm.utils.unwrap_model")
-def unwrap_model(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """The model inside its wrappers."""
-    return arguments.get(0, "model") or UNKNOWN
+@function("timm.utils.unwrap_model", "timm.layers.convert_sync_batchnorm", "timm.layers.convert_splitbn_model")
+def same_model(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """The model inside its wrappers, or with other layers for its normalisation."""
+    return arguments.get(0, "model") or arguments.keywords.get("module") or UNKNOWN
 
 
 @function("timm.utils.get_state_dict")
