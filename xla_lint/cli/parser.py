@@ -194,6 +194,8 @@ def _add_run(commands: _Commands) -> None:
     run.add_argument("--max-reads-per-step", type=float, metavar="X", help="break a limit if more is read once warm")
     run.add_argument("--warmup", type=_count, default=3, metavar="K", help="the steps until it is warm (default: 3)")
     run.add_argument("--fail-on-fallback", action="store_true", help="break a limit if an operation ran on the CPU")
+    run.add_argument("--check", type=Path, metavar="FILE", help="break a limit if this file of budgets allows less")
+    run.add_argument("--update", action="store_true", help="write what the run cost to the file that --check names")
     for name in ("json", "html", "markdown"):
         run.add_argument(f"--{name}", metavar="FILE", help=f"also write the report as {name.upper()}")
     run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module")

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from xla_lint.cli.usage import UsageError
 from xla_lint.runtime import table
 from xla_lint.runtime.gate import BROKEN, Limits
-from xla_lint.runtime.supervise import end_like, supervise
+from xla_lint.runtime.supervise import end_like, named, supervise
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from xla_lint.runtime.budget import BudgetFile
     from xla_lint.runtime.summary import Summary
 
 CANNOT_WRITE = 2
@@ -41,6 +42,7 @@ def run(options: Namespace) -> int:
         _need_reports()
     for path in filter(None, (options.json, options.html, options.markdown)):
         _need_place(Path(path))
+    budgets = _budgets(options, arguments)
     limits = Limits(
         options.max_compiles,
         options.max_executions_per_step,
@@ -49,10 +51,15 @@ def run(options: Namespace) -> int:
     )
     outcome = supervise(arguments, options.warmup)
     broken = list(limits.broken(outcome.summary))
+    if budgets is not None:
+        broken += budgets.unsteady(outcome.summary) if options.update else budgets.broken(outcome.summary)
     if sys.stderr is not None:
         with contextlib.suppress(OSError):  # nobody reads it, and the program's status counts all the same
             table.write(outcome.summary, broken, sys.stderr)
     written = _write_reports(options, outcome.summary, broken)
+    well = not (outcome.status or broken or outcome.summary.problems)
+    if budgets is not None and options.update:
+        written = _update(budgets, outcome.summary, well=well) and written
     if outcome.status:
         return end_like(outcome.status)
     return BROKEN if broken or outcome.summary.problems else CANNOT_WRITE * (not written)
@@ -64,6 +71,43 @@ def _need_reports() -> None:
         importlib.import_module("xla_lint.runtime.report")
     except ModuleNotFoundError as error:
         raise UsageError(f"--html and --markdown need {error.name}: pip install 'xla-lint[runtime]'") from error
+
+
+def _budgets(options: Namespace, arguments: Sequence[str]) -> BudgetFile | None:
+    """The file of budgets, known before the program runs to be one and to name the program."""
+    if options.check is None:
+        if options.update:
+            raise UsageError("--update needs --check FILE: the file to write")
+        return None
+    _need_place(options.check)
+    from xla_lint.runtime.budget import BudgetError, BudgetFile  # noqa: PLC0415 - needs tomlkit
+
+    try:
+        budgets = BudgetFile(options.check)
+    except BudgetError as error:
+        raise UsageError(f"{options.check} {error}") from error
+    if not options.update and budgets.of(named(arguments)) is None:
+        raise UsageError(f"{options.check} has no budget for '{named(arguments)}'; --update writes it")
+    return budgets
+
+
+def _update(budgets: BudgetFile, summary: Summary, *, well: bool) -> bool:
+    """True where the file of budgets holds this run now, or where the run is none to go by."""
+    if not well:
+        _say(f"{budgets.path} is left as it is: the run did not go well")
+        return True
+    try:
+        budgets.update(summary)
+    except OSError as error:
+        _say(f"{budgets.path} cannot be written: {error.strerror}")
+        return False
+    return True
+
+
+def _say(problem: str) -> None:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(f"xla-lint: error: {problem}", file=sys.stderr)
 
 
 def _need_place(path: Path) -> None:
@@ -92,7 +136,6 @@ def _write(path: str, text: str) -> bool:
     try:
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        if sys.stderr is not None:
-            print(f"xla-lint: error: {path} cannot be written: {error.strerror}", file=sys.stderr)
+        _say(f"{path} cannot be written: {error.strerror}")
         return False
     return True

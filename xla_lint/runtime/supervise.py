@@ -73,9 +73,14 @@ def supervise(
                 signal.signal(number, handler)
         recording = collector.finish()
     recording.unseen.update(strays.found)
+    summary = summarise(recording, Linted(), command=named(arguments), ended=_ended(status), warmup=warmup)
+    return Outcome(status, summary)
+
+
+def named(arguments: Sequence[str]) -> str:
+    """What the reports call a program: its command line."""
     python = [] if Path(arguments[0]).name == Path(command_of(arguments)[0]).name else ["python"]
-    command = shlex.join([*python, *arguments])
-    return Outcome(status, summarise(recording, Linted(), command=command, ended=_ended(status), warmup=warmup))
+    return shlex.join([*python, *arguments])
 
 
 def end_like(status: int) -> int:
