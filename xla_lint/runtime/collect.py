@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_lint.runtime import exchange
+from xla_lint.runtime import exchange, tpu_use
 from xla_lint.runtime.causes import EAGER, READ, cause_of
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.graphs import Dumps
@@ -192,12 +192,25 @@ class Recording:
 
     processes: list[Process] = field(default_factory=list)
     """Those that used the device, or left a record of it."""
+    tpu: list[tpu_use.CacheUse] = field(default_factory=list)
+    """Of the processes that used TorchTPU."""
+    tpu_idle: int = 0
+    """How many loaded it and did not use it."""
     idle: int = 0
     """How many imported torch_xla, could be recorded, and did neither."""
     unseen: dict[int, str] = field(default_factory=dict)
     """The processes that loaded torch_xla and could not be recorded: what they are, or what went wrong."""
     problems: list[str] = field(default_factory=list)
     """What else is missing."""
+
+    def add(self, use: tpu_use.CacheUse) -> None:
+        """Take in what a process on TorchTPU left."""
+        if use.used:
+            self.tpu.append(use)
+        if use.problem:
+            self.problems.append(f"process {use.pid}: {use.problem}")
+        elif not use.used:
+            self.tpu_idle += use.loaded
 
 
 class Collector:
@@ -232,11 +245,14 @@ class Collector:
         for folder, following in self._following.items():
             process = following.process
             process.settle()
+            use = tpu_use.read(folder)
+            if use is not None:
+                recording.add(use)
             if (failed := folder / exchange.FAILED).is_file():
                 recording.unseen[int(folder.name)] = failed.read_text(encoding="utf-8")
             elif process.used:
                 recording.processes.append(process)
-            else:
+            elif use is None:
                 recording.idle += 1
         return recording
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.runtime import barriers
 from xla_lint.runtime.counts import Counts, settled, take
-from xla_lint.runtime.explained import Compiled, Explained
-from xla_lint.runtime.places import here, own
+from xla_lint.runtime.meters import meter
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from xla_lint.runtime.barriers import Barrier
+    from xla_lint.runtime.meters import Meter
 
 
 class TooManyCompilesError(AssertionError):
@@ -85,9 +84,13 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
     the calls belongs to them; a call without a barrier of its own is one step. Work that is still pending at the end
     has not been compiled and does not count.
 
+    Where the program has loaded TorchTPU and not torch_xla, it counts what TorchTPU's cache had to compile, and a step
+    is one of an optimizer; which lines compile is not known there. That was never run on a TPU.
+
     Raises:
         ValueError: `limit` or `after` is negative.
         RuntimeMissingError: on entry, where torch_xla is not installed.
+        UntoldError: on entry, where this release of TorchTPU has no statistics.
     """
 
     def __init__(self, limit: int, *, after: int = 0) -> None:
@@ -96,74 +99,49 @@ class assert_max_compiles(ContextDecorator):  # noqa: N801 - reads as the statem
         self._limit = limit
         self._after = after
         self._steps = 0
-        self._warm: Counts | None = None
-        self._explained: Explained | None = None
-        self._lines: Counter[str] = Counter()
-        self._why: dict[str, str] = {}
-        self._calls = 0
+        self._meter: Meter | None = None
+        self._warm: int | None = None
         self._steps_before = 0
 
     def __enter__(self) -> Self:
-        self._calls += 1
-        if self._calls == 1 and self._warm is None:
-            self._explained = Explained.begin()
+        if self._meter is None:
+            self._meter = meter(self._step)
             if not self._after:
-                self._warm = settled()
+                self._warm = self._meter.settled()
         self._steps_before = self._steps
-        barriers.listen(self._reached)
+        self._meter.open()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         __tracebackhide__ = True  # pytest then shows the test's own line
-        barriers.ignore(self._reached)
+        meter = self._entered
+        meter.close()
         if self._steps == self._steps_before:
             self._step()
         if error is not None or self._warm is None:
             return
-        compiles = (take() - self._warm).compiles
+        compiles = meter.compiles() - self._warm
         if compiles > self._limit:
             raise TooManyCompilesError(self._message(compiles))
 
     def _recreate_cm(self) -> Self:
         return self
 
-    def _reached(self, barrier: Barrier) -> None:
-        if self._explained is None and barrier.compiles:
-            self._lines[Compiled(own(here()), "barrier", "").where] += barrier.compiles
-        if barrier.executed:
-            self._step()
+    @property
+    def _entered(self) -> Meter:
+        assert self._meter is not None, "it was never entered"
+        return self._meter
 
     def _step(self) -> None:
         self._steps += 1
         if self._steps == self._after:
-            self._warm = take()
-            self._read_lines()
-            self._lines.clear()
-
-    def _read_lines(self) -> None:
-        for compiled in self._explained.new() if self._explained is not None else ():
-            self._lines[compiled.where] += 1
-            self._why[compiled.where] = compiled.why or self._why.get(compiled.where, "")
-
-    def _because(self, line: str) -> str:
-        why = self._why.get(line)
-        return f", because {why}" if why else ""
+            self._warm = self._entered.compiles()
+            self._entered.forget()
 
     def _message(self, compiles: int) -> str:
-        self._read_lines()
         graphs = "1 graph was" if compiles == 1 else f"{compiles} graphs were"
         warm = f" after the first {self._after} steps" if self._after else ""
-        rows = [f"  {line}{_times(number)}{self._because(line)}" for line, number in self._lines.items()]
-        elsewhere = compiles - sum(self._lines.values()) if self._explained is None else 0
-        if elsewhere > 0:
-            rows.append(
-                f"  not at a barrier{_times(elsewhere)}; for the line, set PT_XLA_DEBUG_LEVEL=1 and PT_XLA_DEBUG_FILE "
-                "before the program starts"
-            )
+        rows = [f"  {line}" for line in self._entered.told(compiles)]
         return "\n".join([f"{graphs} compiled{warm}, {self._limit} allowed:", *rows])
-
-
-def _times(number: int) -> str:
-    return f" ({number} times)" if number > 1 else ""

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.sources import name_of
+from xla_lint.runtime.tpu_cache import MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from xla_lint.runtime.summary import Part, Row, Summary
+    from xla_lint.runtime.tpu_use import CacheUse
 
 BROKEN = 3
 """The exit status of `xla-lint run` where the program itself ended well and a limit is broken."""
@@ -43,14 +45,16 @@ class Limits:
 
     def broken(self, summary: Summary) -> Iterator[str]:
         """What was broken, one sentence each."""
-        if self.any and not summary.rows:
+        processes = summary.processes
+        if self.any and not summary.rows and not summary.tpu:
             yield "nothing was recorded, so that no limit can be said to hold"
-        if self._warm and summary.parts and not any(_became_warm(part) for part in summary.parts):
-            most = max(part.steps for part in summary.parts)
+        if self._warm and processes and not any(_became_warm(process) for process in processes):
+            most = max(process.steps for process in processes)
             yield f"the program never became warm, with {most} steps; see --warmup"
         for part in summary.parts:
             if _became_warm(part):
                 yield from self._broken(part, summary)
+        yield from self._broken_on_tpu(summary)
         if not self.fallbacks and (names := [*summary.fallbacks]):
             lines = _named(_lines(summary.rows, lambda row: row.reads * ("fallback" in row.manners)))
             yield f"operations ran on the CPU: {', '.join(names)}{lines}"
@@ -58,9 +62,7 @@ class Limits:
     def _broken(self, part: Part, summary: Summary) -> Iterator[str]:
         after = f" after {summary.warmup} steps" if summary.warmup and part.step else ""
         if self.compiles is not None and part.warm_compiles > self.compiles:
-            graphs = "1 graph" if part.warm_compiles == 1 else f"{part.warm_compiles} graphs"
-            lines = _named(Counter(part.warm_lines))
-            yield f"process {part.pid} compiled {graphs}{after}, {self.compiles} allowed{lines}"
+            yield f"{_compiled(part)}{after}, {self.compiles} allowed{_named(Counter(part.warm_lines))}"
         steps = part.warm_steps if part.step else 1
         for limit, number, what, counted in (
             (self.executions_per_step, part.warm_executions, "executed {} graphs", _executing),
@@ -72,8 +74,23 @@ class Limits:
                 words = f"process {part.pid} {what.format(rate)} {often}{after}, {limit:g} allowed"
                 yield words + _named(_lines(summary.rows, counted))
 
+    def _broken_on_tpu(self, summary: Summary) -> Iterator[str]:
+        for use in summary.tpu:
+            if self.compiles is not None and _became_warm(use) and use.warm_compiles > self.compiles:
+                after = f" after {summary.warmup} steps" if summary.warmup and use.step else ""
+                yield f"{_compiled(use)}{after}, {self.compiles} allowed{_named(Counter(use.late))}"
+        asked = (self.executions_per_step is not None, self.reads_per_step is not None, not self.fallbacks)
+        limited = [what for what, limit in zip(("executions", "reads", "fallbacks"), asked, strict=True) if limit]
+        if summary.tpu and limited:
+            yield f"{' and '.join(limited)} are not known on {MODULE}, so that no limit on them can be said to hold"
 
-def _became_warm(part: Part) -> bool:
+
+def _compiled(part: Part | CacheUse) -> str:
+    graphs = "1 graph" if part.warm_compiles == 1 else f"{part.warm_compiles} graphs"
+    return f"process {part.pid} compiled {graphs}"
+
+
+def _became_warm(part: Part | CacheUse) -> bool:
     """Whether the limits can hold of it: it made more steps than the warm-up has, or none is known."""
     return part.warm_steps > 0 or not part.step
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from xla_lint.runtime import tpu_cache
 from xla_lint.runtime.counter import TooManyCompilesError, assert_max_compiles
 from xla_lint.runtime.counts import RuntimeMissingError
 from xla_lint.runtime.debugfile import record_compilations
+from xla_lint.runtime.tpu_cache import UntoldError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -38,8 +40,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def xla_compile_budget() -> type[assert_max_compiles]:
-    """`assert_max_compiles`, to put a budget on a part of a test; skips the test without torch_xla."""
-    pytest.importorskip("torch_xla")
+    """`assert_max_compiles`, to put a budget on a part of a test; skips the test without a backend."""
+    if not tpu_cache.chosen():
+        pytest.importorskip("torch_xla")
     return assert_max_compiles
 
 
@@ -51,7 +54,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         return (yield)
     with _without_traceback(f"marker {MARKER}: ", TypeError, ValueError):
         budget = assert_max_compiles(*marker.args, **marker.kwargs)
-    with _without_traceback("", RuntimeMissingError):
+    with _without_traceback("", RuntimeMissingError, UntoldError):
         budget.__enter__()
     try:
         result = yield

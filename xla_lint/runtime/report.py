@@ -111,8 +111,8 @@ def _facts(summary: Summary, broken: Sequence[str]) -> dict[str, object]:
             *([("a step", charts.duration(typical))] if typical is not None else []),
             ("compiles", f"{counts.compiles:,}"),
             ("compile time", charts.duration(counts.compile_seconds)),
-            ("executions", f"{counts.executions:,}"),
-            ("reads", f"{counts.reads:,}"),
+            ("executions", table.NOT_KNOWN if summary.tpu else f"{counts.executions:,}"),
+            ("reads", table.NOT_KNOWN if summary.tpu else f"{counts.reads:,}"),
         ],
     }
 

@@ -19,6 +19,7 @@ from xla_lint.runtime.history import Compiled, history
 from xla_lint.runtime.places import Frame
 from xla_lint.runtime.reasons import Reason, Told, reasons
 from xla_lint.runtime.sources import learn, line_of
+from xla_lint.runtime.tpu_use import CacheUse, use_of
 from xla_lint.runtime.uncut import Uncut, uncut
 
 if TYPE_CHECKING:
@@ -134,15 +135,22 @@ class Summary:
     """The cells of notebooks that took part, by the names of their files."""
     ran: dict[str, list[int]] = field(default_factory=dict)
     """The lines that ran, by file; empty where nobody asked for them."""
+    tpu: list[CacheUse] = field(default_factory=list)
+    """The processes on TorchTPU, of which no line, execution and read is known."""
+
+    @property
+    def processes(self) -> list[Part | CacheUse]:
+        """All of them."""
+        return [*self.parts, *self.tpu]
 
     @property
     def counts(self) -> Counts:
-        """The totals of all processes."""
+        """The totals of all processes; without the executions and reads of those on TorchTPU, which are not known."""
         return Counts(
-            sum(part.counts.compiles for part in self.parts),
+            sum(part.counts.compiles for part in self.parts) + sum(use.lookups.compiles for use in self.tpu),
             sum(part.counts.executions for part in self.parts),
             sum(part.counts.reads for part in self.parts),
-            sum(part.counts.compile_seconds for part in self.parts),
+            sum(part.counts.compile_seconds for part in self.parts) + sum(use.executables.seconds for use in self.tpu),
             sum(part.counts.execute_seconds for part in self.parts),
             self.fallbacks,
         )
@@ -150,11 +158,12 @@ class Summary:
     @property
     def steps(self) -> int:
         """The steps of the process that made the most."""
-        return max((part.steps for part in self.parts), default=0)
+        return max((process.steps for process in self.processes), default=0)
 
     def as_json(self) -> dict[str, Any]:
         """For programs: the same under `version`, `totals` and the names of the fields."""
-        return {"version": FORMAT, "totals": asdict(self.counts), **asdict(self)}
+        unknown = dict.fromkeys(("executions", "reads", "execute_seconds")) if self.tpu else {}
+        return {"version": FORMAT, "totals": {**asdict(self.counts), **unknown}, **asdict(self)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Summary:
@@ -163,7 +172,9 @@ class Summary:
         Raises:
             KeyError, TypeError: it is of another version.
         """
+        data = {"tpu": [], **data}  # reports from before it was known
         values = {each.name: data[each.name] for each in fields(cls)}
+        values["tpu"] = [use_of(use) for use in data["tpu"]]
         values["rows"] = [_row_of(row) for row in data["rows"]]
         values["reasons"] = [_reason_of(reason) for reason in data["reasons"]]
         values["uncut"] = [Uncut(**each) for each in data["uncut"]]
@@ -204,10 +215,11 @@ def summarise(recording: Recording, linted: Linted, *, command: str, ended: str,
         dict(everywhere.most_common()),
         dict(here.most_common()),
         list(unconfirmed(linted.all(), rows, [*why, *grown])),
-        [*_notes(processes, parts), *linted.problems],
+        [*_notes(recording, parts), *linted.problems],
         list(_problems(recording)),
         cells,
         ran,
+        recording.tpu,
     )
 
 
@@ -359,8 +371,11 @@ def _cause(line: Line) -> str:
 
 def _problems(recording: Recording) -> Iterable[str]:
     yield from recording.problems
-    if recording.idle and not recording.processes:
+    used = recording.processes or recording.tpu
+    if recording.idle and not used:
         yield "torch_xla was imported, and nothing was compiled or executed on an XLA device"
+    if recording.tpu_idle and not used:
+        yield "TorchTPU was loaded, and its cache was asked for nothing, or the program ended before that could be told"
     for pid, what in recording.unseen.items():
         yield f"process {pid} loaded torch_xla and is not recorded: {what}"
     for process in recording.processes:
@@ -368,8 +383,9 @@ def _problems(recording: Recording) -> Iterable[str]:
             yield from (f"process {process.state.pid}: {problem}" for problem in process.state.problems)
 
 
-def _notes(processes: Sequence[Process], parts: Sequence[Part]) -> Iterable[str]:
-    if not processes:
+def _notes(recording: Recording, parts: Sequence[Part]) -> Iterable[str]:
+    processes = recording.processes
+    if not processes and not recording.tpu:
         yield "no process executed anything on an XLA device"
     for part in parts:
         if not part.complete:

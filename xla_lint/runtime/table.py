@@ -13,6 +13,7 @@ from xla_lint.runtime.fallbacks import LOWERED
 from xla_lint.runtime.findings import TOO_MANY
 from xla_lint.runtime.sources import name_of
 from xla_lint.runtime.steps import BARRIER, OPTIMIZER, READ
+from xla_lint.runtime.tpu_use import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 LISTED = 8
 """So many findings are listed that the run does not confirm."""
+NOT_KNOWN = "not known"
+"""What TorchTPU does not tell."""
 WIDTH = 140
 """Columns where the output is no terminal."""
 
@@ -47,11 +50,12 @@ def headline(summary: Summary) -> str:
     counts = summary.counts
     parts = [
         f"{counts.compiles} compiles ({counts.compile_seconds:.1f} s)",
-        f"{counts.executions} executions",
-        f"{counts.reads} reads",
+        f"executions {NOT_KNOWN}" if summary.tpu else f"{counts.executions} executions",
+        f"reads {NOT_KNOWN}" if summary.tpu else f"{counts.reads} reads",
         f"{summary.steps} steps",
     ]
-    processes = f" in {len(summary.parts)} processes" if len(summary.parts) > 1 else ""
+    number = len(summary.processes)
+    processes = f" in {number} processes" if number > 1 else ""
     return ", ".join(parts) + processes + f"; the program {summary.ended}"
 
 
@@ -135,6 +139,7 @@ def steps(summary: Summary) -> Iterator[str]:
 
 def remarks(summary: Summary) -> Iterator[str]:
     """What else is to be said."""
+    yield from sentences(summary.tpu, shown)
     yield from unconfirmed(summary)
     yield from rates(summary)
     yield from summary.notes

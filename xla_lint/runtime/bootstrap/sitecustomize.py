@@ -1,7 +1,7 @@
 """Found by the processes that `xla-lint run` starts, because its folder is on PYTHONPATH; nothing else imports it.
 
-It waits for the program to load torch_xla, however that comes about, and begins to record then. The module of this name
-that the process would otherwise have found is run as well, and `sys.path` is as it would have been.
+It waits for the program to load torch_xla or TorchTPU, however that comes about, and begins to record then. The module
+of this name that the process would otherwise have found is run as well, and `sys.path` is as it would have been.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = str(HERE.parents[2])
-AWAITED = "torch_xla"
+AWAITED = {"torch_xla": "xla_lint.runtime.session", "torch_tpu": "xla_lint.runtime.tpu_session"}
+"""The backends, and what records each."""
 ASKED = {name: value for name, value in os.environ.items() if name.startswith("XLA_LINT_RUN_")}
 """What `xla-lint run` asks for, whatever the program does to its environment."""
 FOLDER, FAILED = ASKED.get("XLA_LINT_RUN_FOLDER", ""), "failed.txt"
@@ -31,13 +32,13 @@ FOLDER, FAILED = ASKED.get("XLA_LINT_RUN_FOLDER", ""), "failed.txt"
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds torch_xla as the other finders do, as often as somebody asks, and has its loader begin the recording."""
+    """Finds a backend as the other finders do, as often as somebody asks, and has its loader begin the recording."""
 
     def __init__(self) -> None:
         self._asking = threading.local()
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name != AWAITED or getattr(self._asking, "others", False):
+        if name not in AWAITED or getattr(self._asking, "others", False):
             return None
         self._asking.others = True
         try:
@@ -46,7 +47,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             self._asking.others = False
         if spec is not None and spec.loader is not None:
             with _harmless():
-                _observe(spec.loader)
+                _observe(name, spec.loader)
         return spec
 
 
@@ -61,7 +62,7 @@ def _found_by_others(
     return None
 
 
-def _observe(loader: Any) -> None:
+def _observe(name: str, loader: Any) -> None:
     """Have a loader begin the recording around its first execution. It stays the object that the finder chose."""
     execute: Callable[[ModuleType], None] = loader.exec_module
     if isinstance(execute, _Execution):
@@ -71,41 +72,42 @@ def _observe(loader: Any) -> None:
         with suppress(AttributeError):
             del loader.exec_module
 
-    loader.exec_module = _Execution(execute, undo)
+    loader.exec_module = _Execution(name, execute, undo)
 
 
 class _Execution:
-    """Runs torch_xla, and begins to record it the first time."""
+    """Runs a backend, and begins to record it the first time."""
 
-    begun = False
+    begun: ClassVar[set[str]] = set()
+    """The backends that are recorded."""
 
-    def __init__(self, execute: Callable[[ModuleType], None], undo: Callable[[], None]) -> None:
+    def __init__(self, name: str, execute: Callable[[ModuleType], None], undo: Callable[[], None]) -> None:
+        self._name = name
         self._execute = execute
         self._undo = undo
 
     def __call__(self, module: ModuleType) -> None:
         self._undo()
-        if _Execution.begun:
+        if self._name in self.begun:
             self._execute(module)
             return
-        _Execution.begun = True
-        begin = _prepared()
+        self.begun.add(self._name)
+        begin = _prepared(self._name)
         try:
             self._execute(module)
         except BaseException:
-            _Execution.begun = False
+            self.begun.discard(self._name)
             raise
         if begin is not None:
             with _harmless():
                 begin()
 
 
-def _prepared() -> Callable[[], None] | None:
-    """Prepare a recording; what is returned begins it once torch_xla is there."""
+def _prepared(name: str) -> Callable[[], None] | None:
+    """Prepare a recording; what is returned begins it once the backend is there."""
     with _harmless(), _importable():
-        from xla_lint.runtime import session  # noqa: PLC0415
-
-        return session.prepare(ASKED)
+        begin: Callable[[], None] = importlib.import_module(AWAITED[name]).prepare(ASKED)
+        return begin
     return None
 
 
@@ -150,9 +152,9 @@ def _chain() -> None:
 if FOLDER:
     sys.meta_path.insert(0, _Finder())
     _chain()
-    if AWAITED in sys.modules and not _Execution.begun:  # a .pth file has loaded it
-        _Execution.begun = True
-        _begin = _prepared()
+    for _name in (AWAITED.keys() & sys.modules.keys()) - _Execution.begun:  # a .pth file has loaded it
+        _Execution.begun.add(_name)
+        _begin = _prepared(_name)
         if _begin is not None:
             with _harmless():
                 _begin()
