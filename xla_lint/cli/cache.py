@@ -29,7 +29,8 @@ import astroid
 import pylint
 
 from xla_lint import __version__
-from xla_lint.cli.results import Basis, Edit, Fix, Located, Outcome, Problem, Reason
+from xla_lint.cli.results import Basis, Located, Outcome, Problem, Reason
+from xla_lint.fixes.packing import packed, unpacked
 from xla_lint.places import Extent
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
 from xla_lint.program.project.source import SourceError, absolute, module_name, read
@@ -200,8 +201,8 @@ def _settled(summary: FileSummary) -> FileSummary:
 
 def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary, bool]]:
     """The summaries that still hold, by their contents, and whether the stamps of their files tell that too."""
-    for name, packed in summaries.items():
-        path, summary = Path(name), FileSummary.unpacked(packed)
+    for name, kept in summaries.items():
+        path, summary = Path(name), FileSummary.unpacked(kept)
         stamp = Stamp.of(path)
         if stamp is not None and stamp == summary.stamp:
             yield path, summary, True
@@ -216,26 +217,27 @@ def _packed(outcome: Outcome) -> dict[str, Any]:
         "outside": outcome.outside,
         "only": outcome.only,
         "trains": outcome.trains,
-        "findings": [finding._asdict() for finding in outcome.findings],
+        "findings": [{**finding._asdict(), "repair": packed(finding.repair)} for finding in outcome.findings],
         "limits": outcome.limits,
     }
 
 
-def _unpacked(path: str, packed: dict[str, Any]) -> Outcome:
-    findings = [_finding(path, finding) for finding in packed["findings"]]
-    limits = [Problem(path, *told) for _, *told in packed["limits"]]
-    kept = {name: packed[name] for name in ("outside", "only", "trains")}
-    return Outcome(path, findings, limits=limits, **kept)
+def _unpacked(path: str, kept: dict[str, Any]) -> Outcome:
+    findings = [_finding(path, finding) for finding in kept["findings"]]
+    limits = [Problem(path, *told) for _, *told in kept["limits"]]
+    rest = {name: kept[name] for name in ("outside", "only", "trains")}
+    return Outcome(path, findings, limits=limits, **rest)
 
 
-def _finding(path: str, packed: dict[str, Any]) -> Located:
-    reasons = (Reason(where, Extent(*place), *told) for where, place, *told in packed["evidence"])
-    fixes = (
-        Fix(title, safe, tuple(Edit(Extent(*place), text) for place, text in edits))
-        for title, safe, edits in packed["fixes"]
-    )
-    rebuilt = {"path": path, "place": Extent(*packed["place"]), "evidence": tuple(reasons), "fixes": tuple(fixes)}
-    return Located(**{**packed, **rebuilt})
+def _finding(path: str, kept: dict[str, Any]) -> Located:
+    rebuilt = {
+        "path": path,
+        "place": Extent(*kept["place"]),
+        "evidence": tuple(Reason(where, Extent(*place), *told) for where, place, *told in kept["evidence"]),
+        "repair": unpacked(kept["repair"]),
+        "fixes": (),
+    }
+    return Located(**{**kept, **rebuilt})
 
 
 def _replace(path: Path, content: bytes) -> None:

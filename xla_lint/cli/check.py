@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Outcome
 
 STDIN = "-"
+WITH_FIXES = frozenset({"json", "sarif"})
+"""The formats that carry fixes."""
 OUTGROWN = (
     "{} holds more than {:,} Python files, so its files were checked one by one: no finding there rests on several "
     "files; a pyproject.toml in each project below makes them projects again"
@@ -46,7 +48,9 @@ def check(options: Namespace) -> int:
     configuration = Configuration(options)
     revision = Revision(options.diff_base, options.paths[0]) if options.diff_base else None
     results = Results(reasons=options.verbose)
-    outcomes = _outcomes(options, configuration, results)
+    unsaved = _unsaved(options)
+    with overlaid(unsaved):
+        outcomes = _outcomes(options, configuration, results)
     for outcome in outcomes:
         results.add(outcome)
     results.notes += (OUTGROWN.format(root, most) for root, most in sorted(Project.outgrown.items()))
@@ -61,6 +65,11 @@ def check(options: Namespace) -> int:
     if options.sort == "cost":
         findings.sort(key=lambda found: price(found[0]), reverse=True)
     results.report(findings)
+    if options.format in WITH_FIXES:
+        from xla_lint.cli.offering import with_fixes  # noqa: PLC0415 - only fixing needs concrete trees
+
+        with overlaid(unsaved):
+            results.findings = with_fixes(results.findings)
     report(options, results)
     return 0 if options.exit_zero and not results.problems else results.status
 
@@ -106,21 +115,29 @@ def _unaccepted(
     return unaccepted
 
 
+def _stdin(options: Namespace) -> str:
+    """The path by which standard input goes."""
+    return options.stdin_filename or "<stdin>"
+
+
+def _unsaved(options: Namespace) -> dict[Path, bytes]:
+    """What standard input holds, where it is checked."""
+    return {absolute(_stdin(options)): sys.stdin.buffer.read()} if STDIN in options.paths else {}
+
+
 def _outcomes(options: Namespace, configuration: Configuration, results: Results) -> list[Outcome]:
     """What the check of each file gave, in order."""
     cache = Cache(None if options.no_cache else options.cache_dir or default_folder())
     paths = _paths(options, configuration, results)
     processes = options.jobs or usable_processors()
-    unsaved = {}
     if STDIN in options.paths:
-        path = options.stdin_filename or "<stdin>"
+        path = _stdin(options)
         paths = [path, *(each for each in paths if absolute(each) != absolute(path))]
-        unsaved = {absolute(path): sys.stdin.buffer.read()}
         processes = 1
     jobs = [Job(path, configuration.choice(path).settings) for path in paths]
     checks = check_many(jobs, cache, processes)
     try:
-        with overlaid(unsaved), contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
+        with contextlib.closing(checks), contextlib.closing(counted(checks, len(paths))) as steps:
             known = {outcome.path: outcome for outcome in steps}
     finally:
         cache.save()

@@ -32,6 +32,7 @@ def located(finding: Finding, path: str, lines: Sequence[str], *, asked_for: boo
         asked_for=asked_for,
         page=address(finding.rule),
         evidence=tuple(_reason(link, finding.node.root(), lines) for link in finding.evidence),
+        repair=finding.repair,
     )
 
 

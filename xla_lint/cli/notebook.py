@@ -95,6 +95,7 @@ class Notebook:
             source=" " * cell.indent + finding.source,
             message=self._in_words_of_cells(finding.message),
             evidence=tuple(map(self._reason, finding.evidence)),
+            repair=None,
         )
 
     def _reason(self, reason: Reason) -> Reason:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from xla_lint.cli.config import Choice
+    from xla_lint.fixes.changes import Repair
     from xla_lint.places import Extent
     from xla_lint.program.project.dependency_log import Dependencies
 
@@ -70,7 +71,10 @@ class Located(NamedTuple):
     """Where its rule is explained."""
     evidence: tuple[Reason, ...] = ()
     """Why it holds, in the order in which the program comes by."""
+    repair: Repair | None = None
+    """What ends it, as its rule says it: no edits yet; None where nothing does, and in a notebook."""
     fixes: tuple[Fix, ...] = ()
+    """The edits that do it, where the format carries them."""
 
 
 class Problem(NamedTuple):

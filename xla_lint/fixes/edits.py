@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.fixes.calls import change_call
@@ -18,7 +19,7 @@ from xla_lint.fixes.changes import (
 )
 from xla_lint.fixes.deferring import defer
 from xla_lint.fixes.document import Document
-from xla_lint.fixes.drafts import Draft
+from xla_lint.fixes.drafts import Draft, Replacement
 from xla_lint.fixes.expressions import append, fill, pass_to
 from xla_lint.fixes.import_edits import import_edits
 from xla_lint.fixes.imports import Imports
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from xla_lint.fixes.changes import Change, Repair
-    from xla_lint.fixes.drafts import Replacement
 
 DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] = {
     Refer: refer,
@@ -61,7 +61,7 @@ class Plan(NamedTuple):
 
     made: list[Repair]
     edits: list[Edit]
-    """In the order of the text; none of them meets another one."""
+    """In the order of the text; none of them meets or touches another one."""
     text: str
     """The text with the edits made."""
 
@@ -81,7 +81,7 @@ def plan(repairs: Iterable[Repair], text: str) -> Plan:
     Raises:
         libcst.ParserSyntaxError: the text is no Python that LibCST knows.
     """
-    document = Document(text)
+    document = _document(text)
     imports = Imports(document)
     made: list[Repair] = []
     drafts: list[Draft] = []
@@ -96,8 +96,14 @@ def plan(repairs: Iterable[Repair], text: str) -> Plan:
         made.append(repair)
     replacements = [replacement for draft in drafts for replacement in draft.replacements]
     replacements += import_edits(document, imports, drafts)
-    replacements.sort(key=lambda replacement: (replacement.start, replacement.end))
+    replacements = _joined(sorted(replacements, key=lambda replacement: (replacement.start, replacement.end)))
     return Plan(made, [_edit(document, replacement) for replacement in replacements], _applied(text, replacements))
+
+
+@functools.lru_cache(maxsize=1)
+def _document(text: str) -> Document:
+    """A text, parsed: the last one is kept, since each finding in a file asks for it."""
+    return Document(text)
 
 
 def _draft(document: Document, imports: Imports, repair: Repair) -> Draft | None:
@@ -113,6 +119,18 @@ def _draft(document: Document, imports: Imports, repair: Repair) -> Draft | None
 
 def _meet(draft: Draft, other: Draft) -> bool:
     return any(mine.meets(yours) for mine in draft.replacements for yours in other.replacements)
+
+
+def _joined(replacements: Iterable[Replacement]) -> list[Replacement]:
+    """Replacements in the order of the text, one for those that touch: readers differ in which of these is first."""
+    joined: list[Replacement] = []
+    for each in replacements:
+        if joined and joined[-1].end == each.start:
+            before = joined.pop()
+            joined.append(Replacement(before.start, each.end, before.text + each.text))
+        else:
+            joined.append(each)
+    return joined
 
 
 def _edit(document: Document, replacement: Replacement) -> Edit:
