@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DARK = "--blink-settings=preferredColorScheme=0"
 NASTY = "</script><script>document.title = 'broken'</script><img src=x onerror=\"document.title = 'broken'\">"
-PHONE, WIDE = 390, 1200
+PHONE, TABLET, NARROW, WIDE = 390, 768, 1000, 1200
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
 
@@ -90,7 +90,7 @@ def test_data_stays_data(page: str, tmp_path: Path) -> None:
     assert seen(page, tmp_path, WIDE, tags) == html.escape(f"xla-lint run: {NASTY} 0", quote=False)
 
 
-@pytest.mark.parametrize("width", [PHONE, WIDE])
+@pytest.mark.parametrize("width", [PHONE, TABLET, NARROW, WIDE])
 def test_nothing_is_wider_than_the_screen(width: int, page: str, tmp_path: Path) -> None:
     assert int(seen(page, tmp_path, width, "document.documentElement.scrollWidth")) <= width
 
@@ -99,6 +99,13 @@ def test_a_phone_shows_rows_as_blocks(page: str, tmp_path: Path) -> None:
     shown = "view.getComputedStyle(document.querySelector('td')).display"
     assert seen(page, tmp_path, PHONE, shown) == "block"
     assert seen(page, tmp_path, WIDE, shown) == "table-cell"
+
+
+@pytest.mark.parametrize("width", [TABLET, NARROW])
+def test_no_text_is_squeezed_into_a_narrow_column(width: int, page: str, tmp_path: Path) -> None:
+    narrowest = "Math.min(...[...document.querySelectorAll('td.place, td.named, td.rule')].map("
+    narrowest += "(cell) => cell.getBoundingClientRect().width))"
+    assert float(seen(page, tmp_path, width, narrowest)) >= 120
 
 
 def test_light_and_dark(page: str, tmp_path: Path) -> None:
