@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from xla_lint.runtime import table, tpu_cache
+from xla_lint.runtime.budget import BudgetFile
 from xla_lint.runtime.collect import Collector, Recording
 from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.gate import Limits
@@ -83,6 +84,11 @@ def test_limits(limits: Limits, use: CacheUse, broken: str) -> None:
     said = list(limits.broken(summary(use)))
     assert len(said) == bool(broken)
     assert all(sentence.startswith(broken) for sentence in said)
+
+
+def test_no_budget_beside_the_program_is_said_to_hold(tmp_path: Path) -> None:
+    (said,) = BudgetFile(tmp_path / "budget.toml").unsteady(summary(USE))
+    assert said.startswith("a budget holds executions and reads, which torch.tpu does not tell")
 
 
 def test_another_vendors_package_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from tomlkit.exceptions import TOMLKitError
 from xla_lint.program.project.source import absolute
 from xla_lint.runtime.sources import name_of
 from xla_lint.runtime.table import shown
+from xla_lint.runtime.tpu_cache import MODULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -133,6 +134,10 @@ class BudgetFile:
 
     def unsteady(self, summary: Summary) -> list[str]:
         """Why a run can be held against no budget, and be none; empty where it can."""
+        if summary.tpu:
+            return [
+                f"a budget holds executions and reads, which {MODULE} does not tell; --max-compiles is a limit there"
+            ]
         if not summary.rows:
             return ["nothing was recorded, so that no budget can be said to hold"]
         if not any(_is_warm(part) for part in summary.parts):
