@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from astroid import nodes
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from xla_lint.program.project.scope import Version
 
 Kind = TypeVar("Kind", bound=Event)
+Answer = TypeVar("Answer")
 Test = Callable[[Event], bool]
 
 
@@ -80,6 +81,13 @@ class Program:
     def written_in(self, scope: nodes.NodeNG) -> list[Event]:
         """The events whose nodes stand in the source of a function or class, at any depth."""
         return self._by_scope.get(scope, [])
+
+    def once(self, question: Callable[[Program], Answer]) -> Answer:
+        """The answer to a question about the whole program, which is asked once."""
+        if question not in self._answers:
+            self._answers[question] = question(self)
+        answer: Answer = self._answers[question]
+        return answer
 
     # Library calls.
 
@@ -229,6 +237,10 @@ class Program:
                     found[around].append(event)
                 around = around.parent
         return dict(found)
+
+    @cached_property
+    def _answers(self) -> dict[Callable[[Program], Any], Any]:
+        return {}
 
     @cached_property
     def _tested(self) -> dict[tuple[Loop, Test], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -29,8 +30,7 @@ def reading_later(read: Read, program: Program) -> tuple[Fix, Change | None]:
     """How a read may wait for a barrier of its step; None where it stands in the way of something, or none follows."""
     statement, step = read.node.statement(), read.context.step
     barrier = _barrier_behind(statement, program)
-    reads = [event for event in program.of(Read) if event.node.statement() is statement]
-    subjects = tuple(sorted({event.what for event in reads}))
+    subjects = tuple(sorted({event.what for event in program.once(reads_by_statement)[statement]}))
     if is_report(statement):
         follows = barrier is not None or (step is not None and step.wrapped)
         if not follows or read.context.closure or not program.backend.has(Role.STEP_CLOSURE):
@@ -56,13 +56,28 @@ def is_report(statement: nodes.NodeNG) -> bool:
     return isinstance(call.func, nodes.Attribute) and call.func.attrname in REPORTS
 
 
-def _barrier_behind(statement: nodes.NodeNG, program: Program) -> nodes.NodeNG | None:
-    """The first barrier behind a statement that is a statement of the same block, or of one around it."""
-    scope, around = statement.scope(), (statement, *statement.node_ancestors())
+def reads_by_statement(program: Program) -> dict[nodes.NodeNG, list[Read]]:
+    """The reads of a program, by the statement in which each stands."""
+    found: dict[nodes.NodeNG, list[Read]] = defaultdict(list)
+    for read in program.of(Read):
+        found[read.node.statement()].append(read)
+    return found
+
+
+def barriers_by_scope(program: Program) -> dict[nodes.NodeNG, list[nodes.NodeNG]]:
+    """The statements that are a barrier and nothing else, by scope, in the order of their lines."""
+    found: dict[nodes.NodeNG, list[nodes.NodeNG]] = defaultdict(list)
     for event in sorted(program.of(Barrier), key=lambda barrier: barrier.node.lineno or 0):
         barrier = event.node.statement()
-        if barrier.scope() is not scope or not isinstance(barrier, nodes.Expr) or barrier.value is not event.node:
-            continue
+        if isinstance(barrier, nodes.Expr) and barrier.value is event.node:
+            found[barrier.scope()].append(barrier)
+    return found
+
+
+def _barrier_behind(statement: nodes.NodeNG, program: Program) -> nodes.NodeNG | None:
+    """The first barrier behind a statement that is a statement of the same block, or of one around it."""
+    around = (statement, *statement.node_ancestors())
+    for barrier in program.once(barriers_by_scope).get(statement.scope(), ()):
         block = siblings(barrier)
         inside = [node for node in around if node in block]
         if inside and block.index(inside[0]) < block.index(barrier):

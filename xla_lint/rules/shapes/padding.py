@@ -122,7 +122,7 @@ def padding_to_one(call: LibraryCall, program: Program) -> ChangeCall | None:
         return None
     changes = [] if padding.style is Style.FIXED else [Give("padding", '"max_length"', signature.padding)]
     if not padding.length_given:
-        lengths = {constant(other.kwargs.get("max_length")) for other in program.calls(*SIGNATURES)} - {None}
+        lengths = program.once(lengths_in)
         if len(lengths) != 1:
             return None
         changes.append(Give("max_length", str(*lengths), signature.max_length))
@@ -163,6 +163,11 @@ def is_prompt(call: LibraryCall) -> bool:
     given_text = call.args[0] if call.args else call.kwargs.get("text")
     parts = given_text.items or [] if isinstance(given_text, Sequence) else [given_text]
     return bool(parts) and all(isinstance(part, Text) for part in parts)
+
+
+def lengths_in(program: Program) -> set[int | float | str | None]:
+    """The lengths to which the calls of a program pad or truncate, as far as the source tells them."""
+    return {constant(call.kwargs.get("max_length")) for call in program.calls(*SIGNATURES)} - {None}
 
 
 def _row_calls(program: Program) -> Iterator[tuple[LibraryCall, Padding]]:
