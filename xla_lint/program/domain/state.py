@@ -102,11 +102,20 @@ class State:
         )  # fmt: skip
 
     def course(self) -> tuple[Any, ...]:
-        """All but the variables and what is pending, to compare."""
+        """All but the variables, what is pending, and what may have initialised the runtime, to compare."""
         phase = self.phase
         done = None if phase is None else (phase.done, phase.loop, phase.cut)
         recorded = (self.work, self.updated)
-        return self.path_condition, self.cut, self.grad, recorded, self.gradients, self.touched, self.device, done
+        return (
+            self.path_condition,
+            self.cut,
+            self.grad,
+            recorded,
+            self.gradients,
+            self.touched.always,
+            self.device,
+            done,
+        )
 
     def meet(self, other: State, *, apart: frozenset[Trait] = NO_TRAITS) -> State:
         """The state where two paths come together. Variables bound on one path only are kept.

@@ -141,8 +141,9 @@ def surroundings(machine: Machine, node: nodes.NodeNG) -> tuple[Any, ...]:
 def replayed(machine: Machine, known: Remembered) -> Value:
     """What a call returns that was made before, with the state moved as it moved it."""
     state = machine.here
-    epochs, materialised, newest = state.epochs, state.materialised, max(state.epochs)
+    epochs, materialised, newest, touched = state.epochs, state.materialised, max(state.epochs), state.touched
     state.take_course(known.after)
+    state.touched = state.touched.after_a_test(touched)
     if known.cut:
         fresh = machine.new_epoch()
         moved = {max(known.after.epochs): fresh}
