@@ -132,3 +132,43 @@ def test_a_bad_file(folder: Path, capsys: Captured, text: str | None, problem: s
 def test_writing_needs_a_name(capsys: Captured) -> None:
     assert main(["check", ".", "--write-baseline"]) == 2
     assert "--write-baseline needs --baseline FILE, or 'baseline' in [tool.xla-lint]" in capsys.readouterr().err
+
+
+ROW = {"path": "train.py", "symbol": "xla-value-read", "text": "x", "count": 1}
+
+
+@pytest.mark.parametrize(
+    "findings",
+    [
+        {},
+        [{**ROW, "path": None}],
+        [{**ROW, "path": ["train.py"]}],
+        [{**ROW, "symbol": {}}],
+        [{**ROW, "text": 5}],
+        [{**ROW, "count": 1e300}],
+        [{**ROW, "count": True}],
+    ],
+)
+def test_a_broken_baseline_is_told_in_one_line(folder: Path, capsys: Captured, findings: object) -> None:
+    (folder / FILE).write_text(json.dumps({"version": 1, "findings": findings}))
+    assert main(["check", ".", f"--baseline={FILE}"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"xla-lint: error: {FILE} is no baseline of xla-lint"
+
+
+def test_a_baseline_nested_without_end(folder: Path, capsys: Captured) -> None:
+    (folder / FILE).write_text("[" * 100_000)
+    assert main(["check", ".", f"--baseline={FILE}"]) == 2
+    assert f"{FILE} is no baseline of xla-lint" in capsys.readouterr().err
+
+
+def test_a_baseline_that_cannot_be_written_stays_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (folder / FILE).read_text()
+    (folder / "train.py").write_text(TRAIN + "    total += loss.item()\n")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shutil.copymode", full)
+    assert main(["check", ".", f"--baseline={FILE}", "--write-baseline"]) == 2
+    assert (folder / FILE).read_text() == before
+    assert sorted(path.name for path in folder.iterdir()) == sorted([FILE, "other.py", "train.py"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
@@ -251,3 +252,9 @@ class TestJunit:
     def test_no_character_breaks_it(self, folder: Path, capsys: Captured) -> None:
         (folder / "helper.py").write_text(HELPER.replace("value.item()", "value.item()  # \x0c <&>"))
         assert ET.fromstring(written(capsys, "junit").encode()) is not None
+
+
+def test_a_name_that_is_no_text_has_an_address(folder: Path, capsys: Captured) -> None:
+    Path(os.fsdecode(b"bad\xffname.py")).write_text((folder / "train.py").read_text())
+    main(["check", ".", "--format=sarif"])
+    assert "bad%FFname.py" in capsys.readouterr().out

@@ -107,3 +107,9 @@ def test_wherever_one_stops_typing_something_is_left() -> None:
             if fault(source) is not None:
                 changed = cut(source)
                 assert number + 1 in changed, (path.name, number, broken[number])
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\u2003"])
+def test_a_space_that_python_takes_for_none_ends_nothing(blank: str) -> None:
+    text = f"import torch_xla\nfor i in range(3):\n{blank}\n    y = 2\nz = 1\n"
+    assert "z = 1" in (mended(text) or "")

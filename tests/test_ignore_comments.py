@@ -90,6 +90,7 @@ def test_it_is_idle_only_where_all_is_known(tmp_path: Path, monkeypatch: pytest.
     assert [m.symbol for m in pylint(path, messages=("--disable=all", f"--enable={READ}"))] == []
     assert [m.symbol for m in pylint(path)] == [UNUSED]
     monkeypatch.setattr("xla_lint.rules.reads.value_read.ValueRead.check", lambda *_: 1 / 0)
+    path = tmp_path / "other.py"
     path.write_text(program("total = loss.item()", f"kept = loss  {IGNORE}"))
     assert UNUSED not in [m.symbol for m in pylint(path)]
 
@@ -116,3 +117,12 @@ def test_a_run_still_knows_what_is_left_out(tmp_path: Path) -> None:
     checked = check(parse(path.read_text(), path), Project(), Settings())
     assert (checked.findings, [f.rule.symbol for f in checked.ignored]) == ([], [READ])
     assert [span.symbol for span in Linted().spans(str(path))] == [READ]
+
+
+def test_a_comment_behind_the_last_statement_is_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(program("total = loss.item()") + "# xla-lint: ignore[xla-value-read]\n")
+    assert main(["check", "--no-cache", "--format=concise", str(path)]) == 1
+    found = capsys.readouterr().out
+    assert READ in found
+    assert UNUSED in found

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_lint.cli.rewrite import write_whole
 from xla_lint.cli.usage import UsageError
 from xla_lint.program.project.source import absolute
 
@@ -97,7 +98,7 @@ class Baseline:
         rows = [{**mark._asdict(), "count": number} for mark, number in sorted(marks.items())]
         text = json.dumps({"version": VERSION, "findings": rows}, indent=1, ensure_ascii=False) + "\n"
         try:
-            self.file.write_text(text, encoding="utf-8")
+            write_whole(self.file, text.encode())
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {(error.strerror or str(error)).lower()}") from error
         return marks.total()
@@ -111,11 +112,16 @@ def _read(file: Path) -> Iterator[tuple[Mark, int]]:
         document: Any = json.loads(file.read_text(encoding="utf-8"))
         if document["version"] != VERSION:
             raise UsageError(f"{file} was written by another version of xla-lint")
+        if not isinstance(document["findings"], list):
+            raise TypeError("no list")
         for row in document["findings"]:
-            yield Mark(row["path"], row["symbol"], row["text"]), int(row["count"])
+            mark, count = Mark(row["path"], row["symbol"], row["text"]), row["count"]
+            if type(count) is not int or not all(isinstance(part, str) for part in mark):
+                raise TypeError("no finding")
+            yield mark, count
     except OSError as error:
         raise UsageError(
             f"{file} cannot be read: {(error.strerror or str(error)).lower()}; --write-baseline writes it"
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{file} is no baseline of xla-lint") from error

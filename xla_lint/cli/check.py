@@ -121,8 +121,16 @@ def _stdin(options: Namespace) -> str:
 
 
 def _unsaved(options: Namespace) -> dict[Path, bytes]:
-    """What standard input holds, where it is checked."""
-    return {absolute(_stdin(options)): sys.stdin.buffer.read()} if STDIN in options.paths else {}
+    """What standard input holds, where it is checked.
+
+    Raises:
+        UsageError: it is closed.
+    """
+    if STDIN not in options.paths:
+        return {}
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
+    return {absolute(_stdin(options)): sys.stdin.buffer.read()}
 
 
 def _outcomes(options: Namespace, configuration: Configuration, results: Results) -> list[Outcome]:

@@ -103,8 +103,11 @@ def _change(file: Repaired, wanted: Sequence[Offer]) -> bool:
     done = planned([repair for _, repair in wanted], text)
     if done.text == text:
         return False
+    try:
+        file.new = done.text.encode(encoding)
+    except UnicodeError as error:
+        raise SourceError(f"left alone: it cannot be written as {encoding} again") from error
     file.made += ((finding, repair.fix) for finding, repair in wanted if repair in done.made)
-    file.new = done.text.encode(encoding)
     return True
 
 

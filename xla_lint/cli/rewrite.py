@@ -35,3 +35,31 @@ def rewrite(path: Path, old: bytes, new: bytes) -> None:
             version.unlink(missing_ok=True)
     except OSError as error:
         raise RewriteError(f"cannot be written: {(error.strerror or str(error)).lower()}") from error
+
+
+def write_whole(path: Path, new: bytes) -> None:
+    """Let a file hold these bytes, or what it held before where they cannot all be written; a link stays one.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    version = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(new)
+        if target.exists():
+            shutil.copymode(target, version)
+        else:
+            version.chmod(0o666 & ~_umask())
+        version.replace(target)
+    finally:
+        version.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """The bits that new files are not given: there is no way to read them but to set them."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

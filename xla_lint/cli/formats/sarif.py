@@ -139,7 +139,7 @@ def _region(place: Extent) -> dict[str, int]:
 def _artifact(path: str) -> dict[str, str]:
     if os.path.isabs(path):  # noqa: PTH117
         return {"uri": Path(path).as_uri()}
-    return {"uri": quote(PurePath(os.path.normpath(path)).as_posix()), "uriBaseId": ROOT}
+    return {"uri": quote(os.fsencode(PurePath(os.path.normpath(path)).as_posix())), "uriBaseId": ROOT}
 
 
 def _text(cell: int | None, place: Extent, message: str) -> str:

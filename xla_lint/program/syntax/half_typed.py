@@ -28,6 +28,8 @@ UNFINISHED = ("was never closed", "unterminated triple-quoted", "unexpected EOF"
 """What Python says of a text that further lines may complete."""
 MOST_JOINED = 40
 """How many further pieces are tried to complete a statement."""
+BLANKS = " \t\f\r\n"
+"""What Python passes over at the ends of a line; other spaces of Unicode are none to it."""
 LONGEST_HEAD = 12
 """How many lines the head of a statement may have."""
 
@@ -124,7 +126,7 @@ def _mended_statement(lines: list[str]) -> list[str]:
 
 def _clauses(lines: Sequence[str]) -> Iterator[list[str]]:
     clause: list[str] = []
-    depth = next(_indent(line) for line in lines if line.strip())
+    depth = next(_indent(line) for line in lines if line.strip(BLANKS))
     for line in lines:
         if clause and GOES_ON.match(line) and _indent(line) <= depth:
             yield clause
@@ -135,7 +137,7 @@ def _clauses(lines: Sequence[str]) -> Iterator[list[str]]:
 
 def _head(clause: Sequence[str]) -> int | None:
     """How many lines the head of a clause has, None where it has none, or does not parse."""
-    first = next(number for number, line in enumerate(clause) if line.strip())
+    first = next(number for number, line in enumerate(clause) if line.strip(BLANKS))
     before = "try:\n    pass\n" if re.match(r"\s*(?:except|finally)\b", clause[first]) else ""
     before = before or ("if 1:\n    pass\n" if GOES_ON.match(clause[first]) else "")
     after = "\nfinally:\n    pass" if re.match(r"\s*try\b", clause[first]) else ""
@@ -148,7 +150,7 @@ def _head(clause: Sequence[str]) -> int | None:
 
 def _cut(lines: list[str]) -> list[str]:
     """What stands for lines that do not parse."""
-    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    first = next((number for number, line in enumerate(lines) if line.strip(BLANKS)), 0)
     text = "\n".join(lines[first:])
     indent = lines[first][: _indent(lines[first])]
     return [*lines[:first], *f"{indent}{opaque(text)}".split("\n")]
@@ -160,7 +162,7 @@ def _parses(lines: Sequence[str]) -> bool:
 
 def _unindented(lines: Sequence[str]) -> str:
     """Lines as a module of their own; the indents of strings do not matter here."""
-    depth = next((_indent(line) for line in lines if line.strip() and not line.lstrip().startswith("#")), 0)
+    depth = next((_indent(line) for line in lines if line.strip(BLANKS) and not line.lstrip().startswith("#")), 0)
     return "\n".join(line[min(depth, _indent(line)) :] for line in lines)
 
 

@@ -47,7 +47,7 @@ def ignore_comments(text: str) -> Iterator[IgnoreText]:
             waiting.append(token)
         elif token.type in (tokenize.NEWLINE, tokenize.ENDMARKER):
             if not decorates:
-                yield from (_read(comment, first, token.start[0]) for comment in waiting)
+                yield from (_read(comment, first or token.start[0], token.start[0]) for comment in waiting)
                 waiting, first = [], 0
             begun = False
         elif token.type not in SILENT and not begun:
