@@ -83,7 +83,7 @@ def contenders(files: list[Path], folder: Path, sample: int, torchfix: str | Non
     relevant = listed("relevant", [path for path in files if may_take_part(path.read_bytes(), Scope.AUTO)])
     few = [str(path) for path in files[::sample]]
     (folder / "empty.toml").touch()
-    check = [sys.executable, "-m", "xla_lint", "check", "--format=json", *map(str, files)]
+    check = [sys.executable, "-m", "xla_lint", "check", "--format=concise", *map(str, files)]
     pylint = [sys.executable, "-m", "pylint", f"--rcfile={folder / 'empty.toml'}", "--persistent=n", "--disable=all"]
     cached = f"--cache-dir={folder / 'cache'}"
     found = [

@@ -175,14 +175,15 @@ class TestABackend:
         eager = Backend("gizmo", "gizmo", {Mode.EAGER: Charge.WAITS}, functions={}, written={})
         lazy = Backend("gizmo", "gizmo", {Mode.LAZY: Charge.EXECUTES}, functions={}, written={}, properties=replaces)
         programs = [program_for(backend) for backend in (eager, lazy, ASSUMED)]
-        assert [concerns(ValueRead, program) for program in programs] == [True, True, True]
-        assert [concerns(StaleOptimizer, program) for program in programs] == [False, True, True]
-        assert [concerns(MissingSync, program) for program in programs] == [False, False, True]
+        assert [concerns(ValueRead, program.backend, program.modes) for program in programs] == [True, True, True]
+        assert [concerns(StaleOptimizer, program.backend, program.modes) for program in programs] == [False, True, True]
+        assert [concerns(MissingSync, program.backend, program.modes) for program in programs] == [False, False, True]
         native = {rule.symbol for rule in all_rules() if family(rule) == "compile"} | {
             "xla-device-index",
             "xla-migrate",
         }
-        silent = {rule.symbol for rule in all_rules() if not concerns(rule, program_for(ASSUMED))}
+        assumed = program_for(ASSUMED)
+        silent = {rule.symbol for rule in all_rules() if not concerns(rule, assumed.backend, assumed.modes)}
         assert silent == native
 
     def test_may_lack_what_another_has(self) -> None:

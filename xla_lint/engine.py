@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,7 @@ from xla_lint.rules.evidence import chain
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from xla_lint.program.backend.backend import Backend, Mode
     from xla_lint.program.machine.limits import GivenUp
     from xla_lint.program.project.project import Project
     from xla_lint.program.syntax.ignore_comments import IgnoreText
@@ -118,7 +120,7 @@ def examine(
     known = frozenset[str]() if errors else chosen or frozenset(rule.symbol for rule in all_rules())
     comments = comments_of(module, unique.values(), known)
     judged = Program(module, target, list(comments), project)
-    for finding in verdict_on(judged, domains, chosen).findings.get(module, ()):
+    for finding in verdict_on(judged, domains, chosen).findings.get(module, ()) if comments else ():
         unique[finding.node.lineno or 0, finding.node.col_offset or 0, finding.message] = finding
     ordered = [unique[place] for place in sorted(unique)]
     ignored = [f for f in ordered if any(silences(comment.text, f) for comment in comments)]
@@ -173,9 +175,18 @@ def applies(rule: type[Rule], domains: frozenset[Domain]) -> bool:
     return Domain.XLA in domains or rule.domain in domains
 
 
-def concerns(rule: type[Rule], program: Program) -> bool:
-    """Whether a rule is for a program: it holds in a mode of it, and speaks of what the backend has."""
-    return not program.modes.isdisjoint(rule.modes) and program.backend.has(*rule.needs)
+def concerns(rule: type[Rule], backend: Backend, modes: frozenset[Mode]) -> bool:
+    """Whether a rule is for programs of a backend: it holds in one of their modes, and speaks of what there is."""
+    return not modes.isdisjoint(rule.modes) and backend.has(*rule.needs)
+
+
+@functools.lru_cache(maxsize=64)
+def rules_for(
+    backend: Backend, modes: frozenset[Mode], domains: frozenset[Domain], symbols: frozenset[str] | None
+) -> frozenset[type[Rule]]:
+    """Those of the chosen rules that are for programs of a backend, and apply in any of these domains."""
+    wanted = (rule for rule in all_rules() if symbols is None or rule.symbol in symbols)
+    return frozenset(rule for rule in wanted if applies(rule, domains) and concerns(rule, backend, modes))
 
 
 class Verdict(NamedTuple):
@@ -188,19 +199,18 @@ class Verdict(NamedTuple):
 
 def verdict_on(program: Program, domains: frozenset[Domain], symbols: frozenset[str] | None) -> Verdict:
     """What those of the chosen rules find in a program that apply in any of these domains."""
-    rules = {
-        kind: kind(program)
-        for kind in all_rules()
-        if applies(kind, domains) and concerns(kind, program) and (symbols is None or kind.symbol in symbols)
-    }
+    chosen = rules_for(program.backend, program.modes, domains, symbols)
+    rules: dict[type[Rule], Rule] = {}
     found: dict[nodes.NodeNG, list[Finding]] = defaultdict(list)
     errors: list[InternalError] = []
     for event in program.events:
         mode = program.mode_of(event)
         for kind in listeners(event):
-            if kind not in rules or mode not in kind.modes:
+            if kind not in chosen or mode not in kind.modes:
                 continue
             try:
+                if kind not in rules:
+                    rules[kind] = kind(program)
                 for finding in rules[kind].check(event):
                     told = finding._replace(evidence=chain(event, program), event=event)
                     found[program.module if program.alone else finding.node.root()].append(told)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, TextIO
 from xla_lint.cli.baseline import Baseline
 from xla_lint.cli.cache import Cache, default_folder
 from xla_lint.cli.config import Configuration
-from xla_lint.cli.cost import price
 from xla_lint.cli.files import find
 from xla_lint.cli.many import Job, check_many, usable_processors
 from xla_lint.cli.progress import counted
 from xla_lint.cli.results import MOST_NAMED, Results, counted_as
-from xla_lint.cli.revision import Revision
 from xla_lint.cli.usage import UsageError
 from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from xla_lint.cli.config import Choice
     from xla_lint.cli.results import Located, Outcome
+    from xla_lint.cli.revision import Revision
 
 STDIN = "-"
 WITH_FIXES = frozenset({"json", "sarif"})
@@ -46,7 +45,7 @@ def check(options: Namespace) -> int:
     """
     Project.forget()
     configuration = Configuration(options)
-    revision = Revision(options.diff_base, options.paths[0]) if options.diff_base else None
+    revision = _revision(options) if options.diff_base else None
     results = Results(reasons=options.verbose)
     unsaved = _unsaved(options)
     with overlaid(unsaved):
@@ -63,6 +62,8 @@ def check(options: Namespace) -> int:
         results.known[f"there before, at {options.diff_base}"] += len(findings) - len(new)
         findings = new
     if options.sort == "cost":
+        from xla_lint.cli.cost import price  # noqa: PLC0415 - few runs need prices
+
         findings.sort(key=lambda found: price(found[0]), reverse=True)
     results.report(findings)
     if options.format in WITH_FIXES:
@@ -72,6 +73,12 @@ def check(options: Namespace) -> int:
             results.findings = with_fixes(results.findings)
     report(options, results)
     return 0 if options.exit_zero and not results.problems else results.status
+
+
+def _revision(options: Namespace) -> Revision:
+    from xla_lint.cli.revision import Revision  # noqa: PLC0415 - few runs need git
+
+    return Revision(options.diff_base, options.paths[0])
 
 
 def _accept(chosen: dict[str, list[Located]], configuration: Configuration, results: Results) -> int:

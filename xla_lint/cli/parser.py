@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,8 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     found = parser()
     first = arguments[0] if arguments else ""
     if first.endswith(PROGRAMS) or (first not in COMMANDS and Path(first).exists() and first):
+        import shlex  # noqa: PLC0415 - only a mistake needs it
+
         found.error(f"'{first}' is no command; to check it: xla-lint check {shlex.quote(first)}")
     return found.parse_args(arguments)
 

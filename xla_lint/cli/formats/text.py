@@ -6,7 +6,6 @@ import os
 import textwrap
 from typing import TYPE_CHECKING, TextIO
 
-from xla_lint.cli.cost import changes, price
 from xla_lint.cli.results import shown, spot
 
 if TYPE_CHECKING:
@@ -72,6 +71,10 @@ def reasons(finding: Located) -> Iterator[str]:
 
 def proposals(findings: Sequence[Located]) -> list[str]:
     """The changes that would help most; none where there are no more findings than changes to propose."""
+    if len(findings) <= MOST_CHANGES:
+        return []
+    from xla_lint.cli.cost import changes, price  # noqa: PLC0415 - few findings need no advice
+
     ordered = changes(findings)
     if len(ordered) <= MOST_CHANGES:
         return []

@@ -16,6 +16,8 @@ Release = tuple[int, int]
 class Role(enum.Enum):
     """What a function or class of a backend is for. Library models register for the names of a role."""
 
+    __hash__ = object.__hash__
+
     DEVICE = "gives the device"
     DEVICES = "gives a list of devices"
     BARRIER = "compiles and starts what is pending"
@@ -60,6 +62,8 @@ class Role(enum.Enum):
 
 class Mode(enum.Enum):
     """How operations come to run."""
+
+    __hash__ = object.__hash__
 
     LAZY = "they are recorded until a barrier or a read"
     EAGER = "each one is started where the program meets it"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.state import Frame
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Method(Value):
     """A method of a value, not yet called."""
 

@@ -30,30 +30,22 @@ def api_uses(code: ReachableCode, named: Mapping[nodes.NodeNG, str]) -> Iterator
 
     `named` tells what attributes name that were reached through parameters, objects and choices.
     """
-    mentioned: dict[str, list[Branches]] = defaultdict(list)
-    provided: set[str] = set()
     names = index_of(code.module).names_for(ASSUMED.name)
     spots = [spot for spot in code.spots if spot.node in named or concerns(spot.node, names)]
+    uses = [(spot, used) for spot in spots if (used := list(_used(spot, named)))]
+    if not uses:
+        return
+    provided = {dotted for spot in spots for dotted in _provided(spot.node)}
+    mentioned: dict[str, list[Branches]] = defaultdict(list)
     for spot in spots:
         for dotted in _mentions(spot.node):
             mentioned[dotted].append(spot.guards.branches)
-        if isinstance(spot.node, nodes.Assign):
-            provided.update(
-                dotted
-                for target in spot.node.targets
-                if isinstance(target, nodes.AssignAttr) and (owner := dotted_name(target.expr))
-                for dotted in [f"{owner}.{target.attrname}"]
-            )
-    for spot in spots:
-        used = tuple(
-            use
-            for dotted, use in _used(spot, named)
-            if dotted not in provided
-            and (use.life.ends or not use.importable)
-            and not _alternative(use.life, spot.guards, mentioned)
+    for spot, used in uses:
+        unanswered = tuple(
+            use for dotted, use in used if dotted not in provided and not _alternative(use.life, spot.guards, mentioned)
         )
-        if used:
-            yield ApiUse(spot.node, Context((), frozenset(), (), False, False), used)
+        if unanswered:
+            yield ApiUse(spot.node, Context((), frozenset(), (), False, False), unanswered)
 
 
 def concerns(node: nodes.NodeNG, names: Collection[str]) -> bool:
@@ -66,15 +58,16 @@ def concerns(node: nodes.NodeNG, names: Collection[str]) -> bool:
 
 
 def _used(spot: Spot, named: Mapping[nodes.NodeNG, str]) -> Iterator[tuple[str, UsedApi]]:
+    """What is used at a spot that not every release has, by its dotted name."""
     node, caught = spot.node, spot.guards.caught
     if isinstance(node, nodes.ImportFrom) and not node.level and "ImportError" not in caught:
         for name, _ in node.names:
             dotted = f"{node.modname}.{name}"
-            if (found := api.find(dotted)) is not None:
+            if (found := api.find(dotted)) is not None and found.life.ends:
                 yield dotted, UsedApi(dotted, found.life)
     elif isinstance(node, nodes.Import) and "ImportError" not in caught:
         for name, _ in node.names:
-            if (found := api.find(name)) is not None:
+            if (found := api.find(name)) is not None and (found.life.ends or not found.is_module):
                 yield name, UsedApi(name, found.life, importable=found.is_module)
     elif isinstance(node, nodes.Attribute) and "AttributeError" not in caught:
         yield from _attribute(node, named)
@@ -116,6 +109,13 @@ def _mentions(node: nodes.NodeNG) -> Iterator[str]:
             yield from (name for _, name in imports_of(node)[1:])
     elif isinstance(node, nodes.ImportFrom) and not node.level:
         yield from (f"{node.modname}.{name}" for name, _ in node.names)
+
+
+def _provided(node: nodes.NodeNG) -> Iterator[str]:
+    """The names that an assignment sets on a backend's modules."""
+    for target in node.targets if isinstance(node, nodes.Assign) else ():
+        if isinstance(target, nodes.AssignAttr) and (owner := dotted_name(target.expr)):
+            yield f"{owner}.{target.attrname}"
 
 
 def _alternative(life: Life, guards: Guards, mentioned: dict[str, list[Branches]]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xla_lint.knowledge.operations import METADATA_ATTRIBUTES, MODULE_METHODS
@@ -71,9 +72,16 @@ VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 def name_attribute(machine: Machine, value: Name, name: str, node: nodes.NodeNG) -> Value:
     """A name of a library, or a module inside; what the program has set there, as on the flags of absl."""
     dotted = f"{value.dotted}.{name}"
+    named = name_of(dotted)
     if package_of(dotted) is not None:
-        note_name(machine, node, canonical(dotted))
-    return machine.set_on_names.get(dotted) or Name(canonical(dotted))
+        note_name(machine, node, named.dotted)
+    return machine.set_on_names.get(dotted) or named
+
+
+@lru_cache(maxsize=4096)
+def name_of(dotted: str) -> Name:
+    """Something outside the project; equal names are one object."""
+    return Name(canonical(dotted))
 
 
 @attributes_of(Choice)

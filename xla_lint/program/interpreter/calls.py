@@ -93,8 +93,8 @@ def call_expression(machine: Machine, node: nodes.Call) -> Value:
 
 def owner_of_part(machine: Machine, callee: Value, function: nodes.NodeNG) -> Instance | None:
     """The module on the device that holds an unknown object which it was given, and now calls; None for others."""
-    in_step = machine.at.in_forward or (machine.loop is not None and machine.loop.form is Form.HOOK)
-    if not in_step or not isinstance(function, nodes.Attribute):
+    at = machine.at
+    if type(function) is not nodes.Attribute or not (at.in_forward or (at.loops and at.loops[-1].form is Form.HOOK)):
         return None
     part = function.expr if isinstance(callee, Method) and callee.receiver is UNKNOWN else function
     if (part is function and callee is not UNKNOWN) or not isinstance(part, nodes.Attribute):
@@ -129,14 +129,10 @@ def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes
 
 def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) -> Arguments:
     """Evaluate a call's arguments; `spelled`: those that are spelled out decide what runs inside the call."""
-
-    def evaluate(argument: nodes.NodeNG, slot: int | str | None) -> Value:
-        return stated(machine, node, argument, slot) if spelled else machine.evaluate(argument)
-
     positional: list[Value] = []
     unpacked = False
     for argument in node.args:
-        if isinstance(argument, nodes.Starred):
+        if type(argument) is nodes.Starred:
             inner = machine.evaluate(argument.value)
             if isinstance(inner, Sequence) and inner.items is not None:
                 positional.extend(inner.items)
@@ -145,11 +141,14 @@ def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) ->
                 element = machine.iterate(inner, None, argument)
                 if isinstance(inner, (Sequence, Tensor)):
                     positional.append(element)
+        elif spelled:
+            positional.append(stated(machine, node, argument, len(positional)))
         else:
-            positional.append(evaluate(argument, len(positional)))
+            positional.append(machine.evaluate(argument))
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
-        value = evaluate(keyword.value, keyword.arg)
+        given = keyword.value
+        value = stated(machine, node, given, keyword.arg) if spelled else machine.evaluate(given)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping) and value.element is None:

@@ -13,7 +13,7 @@ from xla_lint.program.syntax.imports import assigned_value, bindings_of, dotted_
 from xla_lint.program.syntax.index import index_of, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from xla_lint.program.domain.events import Event
     from xla_lint.program.syntax.reachable import ReachableCode, Spot
@@ -26,19 +26,26 @@ Setting = tuple[nodes.NodeNG, nodes.NodeNG]
 
 def environment_sets(code: ReachableCode) -> Iterator[Event]:
     """Every place that sets an environment variable whose name the source states."""
+    names = index_of(code.module).names_for("os")
+    found = [(spot, setting) for spot in code.spots if may_set(spot.node, names) for setting in settings(spot.node)]
+    if not found:
+        return
     imported = [spot for spot in code.spots if imports_backend(spot.node)]
     called: dict[str, Spot] = {}
     for spot in code.spots:
         if isinstance(spot.node, nodes.Call) and isinstance(spot.node.func, nodes.Name):
             called.setdefault(spot.node.func.name, spot)
     context = Context((), frozenset(), (), False, False)
-    names = index_of(code.module).names_for("os")
-    for spot in code.spots:
-        if isinstance(spot.node, nodes.Call) and root_name(spot.node) not in names:
-            continue
-        for key, value in settings(spot.node):
-            for name in texts_of(key):
-                yield EnvironmentSet(spot.node, context, name, text_of(value), is_late(spot, imported, called))
+    for spot, (key, value) in found:
+        for name in texts_of(key):
+            yield EnvironmentSet(spot.node, context, name, text_of(value), is_late(spot, imported, called))
+
+
+def may_set(node: nodes.NodeNG, names: Collection[str]) -> bool:
+    """False where nothing of the environment is set: `names` are those that may stand for `os` or a part of it."""
+    if type(node) is nodes.Call:
+        return root_name(node) in names
+    return bool(names) and isinstance(node, (nodes.Assign, nodes.AugAssign))
 
 
 def settings(node: nodes.NodeNG) -> Iterator[Setting]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from astroid import nodes
@@ -26,7 +27,12 @@ MODULE_METHODS = MODEL_METHODS | {"forward", "to", "zero_grad", "apply", "genera
 
 @expression(nodes.Const)
 def constant(machine: Machine, node: nodes.Const) -> Value:
-    value = node.value
+    return literal(node.value)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def literal(value: object) -> Value:
+    """The value of a constant of Python; equal ones are one object."""
     if isinstance(value, str):
         return Text(value)
     if isinstance(value, (int, float)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from astroid import nodes
@@ -304,12 +305,15 @@ def names_device(event: Event, backend: Backend) -> bool:
     """Whether an event asks for a lazy device by its name, or for the replicas of a backend or what its kin give."""
     if not isinstance(event, LibraryCall):
         return isinstance(event, Launch)
-    kin = is_of_xla(event.name) and package_of(event.name) is None
-    return (
-        kin
-        or _asks_backend(event)
-        or (takes_device(event, backend) and any(isinstance(v, Text) and is_device(v, backend) for v in _given(event)))
-    )
+    if shows_device(event.name):
+        return True
+    return takes_device(event, backend) and any(isinstance(v, Text) and is_device(v, backend) for v in _given(event))
+
+
+@lru_cache(maxsize=4096)
+def shows_device(call: str) -> bool:
+    """Whether the name of a call tells that a lazy device is used: it asks a backend for it, or is of its kin."""
+    return role_of(call) in ASKING or (is_of_xla(call) and package_of(call) is None)
 
 
 def takes_device(call: LibraryCall, backend: Backend) -> bool:

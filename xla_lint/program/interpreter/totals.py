@@ -13,6 +13,7 @@ from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import UNKNOWN, Choice, Location, Number, Tensor, Value, options
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.machine.growth import Total
+from xla_lint.program.syntax.index import is_same_reference
 from xla_lint.program.syntax.spelling import source_of
 
 if TYPE_CHECKING:
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
 def as_total(machine: Machine, node: nodes.Assign, value: Value) -> Value:
     """See `total = total + loss` as the running total that it is."""
     target, expression = node.targets[0], node.value
-    if not (isinstance(expression, nodes.BinOp) and expression.op in ("+", "-") and device_tensors([value])):
-        return value
-    if len(node.targets) != 1 or not isinstance(target, (nodes.AssignName, nodes.AssignAttr)):
+    if not isinstance(expression, nodes.BinOp) or expression.op not in ("+", "-") or len(node.targets) != 1:
         return value
     sides = (expression.left, expression.right)
-    own = next((side for side in sides if side.as_string() == target.as_string()), None)
-    if own is None:
+    own = next((side for side in sides if is_same_reference(side, target)), None)
+    if own is None or not device_tensors([value]):
         return value
     other = sides[1] if own is sides[0] else sides[0]
     return with_history(machine, node, target, machine.quietly(own), machine.quietly(other), value)

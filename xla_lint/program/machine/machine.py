@@ -16,13 +16,12 @@ from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.events import Barrier, Collective, Event, Forward, SplitStep
 from xla_lint.program.domain.heap import Heap
 from xla_lint.program.domain.loaders import Logger
-from xla_lint.program.domain.locations import location_of
+from xla_lint.program.domain.locations import inherited, location_of
 from xla_lint.program.domain.loops import Cut, CutSite
 from xla_lint.program.domain.state import Frame, Gradients, Phase, State
 from xla_lint.program.domain.touches import Touches
 from xla_lint.program.domain.values import (
     MATERIALISED,
-    NO_PARTS,
     NONE,
     UNKNOWN,
     Device,
@@ -244,7 +243,9 @@ class Machine(Operations):
     @property
     def context(self) -> Context:
         """The context of an event that happens here."""
-        at, condition, last = self.at, self.here.path_condition, self._context
+        at, last = self.at, self._context
+        assert at.state is not None
+        condition = at.state.path_condition
         if (
             last is None
             or last.loops is not at.loops
@@ -330,20 +331,9 @@ class Machine(Operations):
     def derived(self, node: nodes.NodeNG, values: Iterable[Value], **properties: Any) -> Tensor:
         """A tensor computed from these values: on the device if one of them is."""
         tensors = [tensor for value in values for tensor in tensors_in(value, 2)]
-        place = location_of(tensors)
-        properties.setdefault("grad", self.here.grad and any(tensor.grad for tensor in tensors))
-        if place is Location.HOST and all(tensor.drawn for tensor in tensors):
-            properties["drawn"] = True
-        if place is Location.HOST:
-            properties.setdefault("parts", NO_PARTS.union(*(tensor.parts for tensor in tensors)))
-        properties.setdefault("certain", all(tensor.certain for tensor in tensors))
-        properties.setdefault("assumed", any(tensor.assumed for tensor in tensors))
-        properties.setdefault("collective", any(tensor.collective and self.is_pending(tensor) for tensor in tensors))
-        properties.setdefault("origins", frozenset(o for tensor in tensors for o in tensor.origins if o.gradient))
-        properties.setdefault("shared", bool(tensors) and all(tensor.shared for tensor in tensors))
-        if place is Location.HOST and all(tensor.made is not None for tensor in tensors):
-            properties.setdefault("made", tensors[0].made)
-        return self.tensor(node, place, **properties)
+        place, state = location_of(tensors), self.here
+        found = inherited(tensors, place, state.epochs, state.materialised, grad=state.grad)
+        return self.tensor(node, place, **{**found, **properties})
 
     def is_pending(self, tensor: Tensor) -> bool:
         """Whether reading a tensor here executes a graph, on some path."""

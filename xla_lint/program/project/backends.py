@@ -8,7 +8,7 @@ from astroid import nodes
 
 from xla_lint.program.backend import ASSUMED, BACKENDS
 from xla_lint.program.syntax.imports import always_imports, dotted_name
-from xla_lint.program.syntax.index import index_of, last_name, texts_of
+from xla_lint.program.syntax.index import index_of, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,20 +93,19 @@ def namings(backend: Backend, module: nodes.Module) -> Iterator[nodes.NodeNG]:
 
 def device_namings(backend: Backend, module: nodes.Module) -> Iterator[nodes.Call]:
     """The calls that are told a native backend's device, its compiler or its process group by name."""
-    for call in index_of(module).device_calls:
+    index = index_of(module)
+    for call, slot, text in index.texts:
         function = last_name(call.func)
-        for slot, text in texts_of(call):
-            kind = text.partition(":")[0]
-            if function == JOIN and slot in (0, "backend"):
-                found = backend.process_group in text.replace(",", ":").split(":")
-            elif function == COMPILE and slot == "backend":
-                found = text in backend.compilers
-            elif slot == "device" or (slot in (0, "type", "device_type", "torch_device")):
-                found = kind == backend.device_type and function not in (JOIN, COMPILE)
-            else:
-                found = False
-            if found:
-                yield call
+        if function == JOIN and slot in (0, "backend"):
+            found = backend.process_group in text.replace(",", ":").split(":")
+        elif function == COMPILE and slot == "backend":
+            found = text in backend.compilers
+        elif slot == "device" or (slot in (0, "type", "device_type", "torch_device")):
+            found = text.partition(":")[0] == backend.device_type and function not in (JOIN, COMPILE)
+        else:
+            found = False
+        if found and index.may_take_device(call.func):
+            yield call
 
 
 def mentions(backend: Backend, module: nodes.Module) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.program.project import overlay
+from xla_lint.program.project.lines import LINE, lines_of
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import Statements
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
+    LINE + rb"([ \t]*)(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))"
 )
 
 
@@ -92,9 +93,9 @@ class Import(NamedTuple):
 
 def imports_in(source: bytes) -> Iterator[Import]:
     """The names that a source may import."""
-    for match in IMPORT.finditer(source):
-        needed = not match[0][:1].isspace()
-        origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
+    for match in IMPORT.finditer(lines_of(source)):
+        indent, origin, names, plain = (group.decode("utf-8", "replace") if group else "" for group in match.groups())
+        needed = not indent
         if plain:
             for item in plain.split(","):
                 yield Import(item.split(" as ")[0].strip(), 0, needed)

@@ -34,6 +34,7 @@ from xla_lint.program.backend.frameworks import (
     VARIABLES,
     XLA_PARTS,
 )
+from xla_lint.program.project.lines import LINE, lines_of
 from xla_lint.program.project.scope import is_of_framework
 from xla_lint.program.syntax.constants import Constants, last_name
 from xla_lint.program.syntax.depth import room_to_recurse
@@ -43,9 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENVIRONMENT = "environ"
-USES_TRAINER = re.compile(
-    rb"^[ \t]*(?:from|import)[ \t][^\n#]*\b(?:" + "|".join(TRAINERS).encode() + rb")\b", re.MULTILINE
-)
+USES_TRAINER = re.compile(LINE + rb"[ \t]*(?:from|import)[ \t][^\n#]*\b(?:" + "|".join(TRAINERS).encode() + rb")\b")
 """A source that imports a package whose arguments may ask for XLA."""
 TORCH_MENTIONS = tuple(text.encode() for text in (*VARIABLES, *CHOSEN["backend"]))
 """Without such a package, a source that holds none of these asks for nothing: variables, and compilers."""
@@ -96,7 +95,7 @@ def requests_in(source: bytes, path: Path | None = None) -> Requests:
 
 def may_request(source: bytes) -> bool:
     """A cheap test: False only where nothing can be requested."""
-    if any(mark in source for mark in MENTIONS) and USES_TRAINER.search(source):
+    if any(mark in source for mark in MENTIONS) and USES_TRAINER.search(lines_of(source)):
         return any(name in source for name in NAMES) or QUOTED.search(source) is not None
     return any(mark in source for mark in TORCH_MENTIONS) and any(package.encode() in source for package in TORCH)
 

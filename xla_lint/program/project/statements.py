@@ -11,6 +11,7 @@ from astroid import nodes
 from xla_lint.program.backend import BACKENDS
 from xla_lint.program.project.backends import LAZY_MARKS, NATIVE, names_native_device
 from xla_lint.program.project.launches import launched_in
+from xla_lint.program.project.lines import LINE, lines_of
 from xla_lint.program.project.marks import (
     ACCELERATOR,
     ACCELERATORS,
@@ -39,20 +40,20 @@ SCRIPTS = (MAIN, *REPLICA_FUNCTIONS)
 """What a file holds that may run as a script though others import it."""
 IMPORTED = rb"(?:from|import)[ \t][^\n#]*\b"
 XLA = _any_of([*sorted(PACKAGES), *MODULES]) + rb"\b"
-REPLICAS = rb"^def " + _any_of(REPLICA_FUNCTIONS) + rb"\b"
+REPLICAS = rb"def " + _any_of(REPLICA_FUNCTIONS) + rb"\b"
 """A file that defines the function for replicas."""
 NAMED = rb"\b(?:to\(|device\(|device\s*=)\s*[\"']" + _any_of(NAMED_DEVICES)
-NAMES_DEVICE = (
-    b"|"
-    + NAMED
+NAMES_DEVICE = re.compile(
+    NAMED
     + rb"[\"':]|\btorch\."
     + _any_of(NAMED_DEVICES)
     + rb"\.\w|"
     + _any_of(f"{quote}{backend.process_group}{quote}" for backend in NATIVE for quote in "\"'")
 )
 """A file that names a device of a backend which need not be imported, its module of torch, or its process group."""
-ASSIGNS_DEVICE = rb"|^\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]"
+ASSIGNS_DEVICE = rb"\w+\s*=[^\n#]*" + NAMED + rb"(?::\d+)?[\"']\s*[),]"
 """The first, at the top level, and under no condition."""
+NATIVE_NAMES = (*NAMED_DEVICES, *(backend.process_group for backend in NATIVE if backend.process_group is not None))
 MENTIONED = re.compile(rb"[\"']" + _any_of(NAMED_DEVICES) + rb"[\"':]")
 """A file that holds the name of such a device: what becomes of it shows when it is run."""
 NATIVE_PACKAGES = frozenset[str]().union(*(backend.driving for backend in NATIVE))
@@ -61,11 +62,11 @@ NATIVE_IMPORT = re.compile(
 )
 OTHERS = tuple(mark for backend in NATIVE for mark in backend.others)
 """What a file holds that is for another maker's device of the same name."""
-REQUIRES_XLA = re.compile(b"^" + IMPORTED + XLA + ASSIGNS_DEVICE, re.MULTILINE)
+REQUIRES_XLA = re.compile(LINE + b"(?:" + IMPORTED + XLA + b"|" + ASSIGNS_DEVICE + b")")
 """An import, or such a device, under no condition."""
-COMMITS_TO_XLA = re.compile(REQUIRES_XLA.pattern + b"|" + REPLICAS, re.MULTILINE)
-XLA_PROGRAM = re.compile(rb"^[ \t]*" + IMPORTED + XLA + b"|" + REPLICAS + NAMES_DEVICE, re.MULTILINE)
-ACCELERATE_PROGRAM = re.compile(rb"^[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b", re.MULTILINE)
+DEFINES_REPLICA = re.compile(LINE + REPLICAS)
+IMPORTS_XLA = re.compile(LINE + rb"[ \t]*" + IMPORTED + XLA)
+IMPORTS_ACCELERATOR = re.compile(LINE + rb"[ \t]*" + IMPORTED + ACCELERATOR.encode() + rb"\b")
 
 TRAINING = re.compile(rb"\.backward\(|\bdef training_step\b|\b\w*Trainer\(")
 """What training code holds: it goes backward itself, or a trainer does."""
@@ -93,21 +94,28 @@ def stated_in(source: bytes, path: Path | None = None) -> Statements:
     is_other = _holds_any(source, OTHERS)
     if is_other:
         source = NATIVE_IMPORT.sub(b"", source)
+    lines = lines_of(source)
     marked = _holds_any(source, LAZY_MARKS)
-    commits = marked and COMMITS_TO_XLA.search(source) is not None
+    requires = marked and REQUIRES_XLA.search(lines) is not None
+    commits = requires or (marked and DEFINES_REPLICA.search(lines) is not None)
     requests = Requests() if commits else requests_in(source, path)
-    shows_xla = any(requests) or (marked and XLA_PROGRAM.search(source) is not None)
-    domains = {Domain.XLA} if shows_xla or (not is_other and mentions_device(source)) else set()
-    if _holds_any(source, (ACCELERATOR,)) and ACCELERATE_PROGRAM.search(source):
+    shown = commits or any(requests) or (marked and (IMPORTS_XLA.search(lines) is not None or names_device(source)))
+    domains = {Domain.XLA} if shown or (not is_other and mentions_device(source)) else set()
+    if _holds_any(source, (ACCELERATOR,)) and IMPORTS_ACCELERATOR.search(lines):
         domains.add(Domain.ACCELERATE)
     return Statements(
         frozenset(domains),
         launched_in(source),
         _holds_any(source, SCRIPTS),
-        commits and REQUIRES_XLA.search(source) is not None,
+        requires,
         commits or requests.asks,
         is_other,
     )
+
+
+def names_device(source: bytes) -> bool:
+    """Whether a file names a native backend's device where one is asked for, its module of torch, or its group."""
+    return _holds_any(source, NATIVE_NAMES) and NAMES_DEVICE.search(source) is not None
 
 
 def mentions_device(source: bytes) -> bool:

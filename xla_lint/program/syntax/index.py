@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from astroid import nodes
 
@@ -61,7 +61,7 @@ class Index:
         self._counting: dict[nodes.NodeNG, dict[str, set[str]]] = {}
         """By class: what its methods count."""
         self._uses: dict[nodes.NodeNG, Uses] = {}
-        self._given: dict[tuple[str, int | str | None], set[str]] | None = None
+        self._given: defaultdict[tuple[str, int | str | None], set[str]] | None = None
         """By function and argument: the texts that calls spell out."""
         self._walk(module)
 
@@ -178,25 +178,20 @@ class Index:
     def told_apart(self, call: nodes.Call, slot: int | str | None) -> bool:
         """Whether the calls of a function give different texts as one of its arguments."""
         if self._given is None:
-            self._given = {}
-            for calls in self._calls.values():
-                for other in calls:
-                    for place, value in texts_of(other):
-                        self._given.setdefault((last_name(other.func), place), set()).add(value)
+            self._given = defaultdict(set)
+            for other, place, text in self.texts:
+                self._given[last_name(other.func), place].add(text)
         return len(self._given.get((last_name(call.func), slot), ())) > 1
 
     @cached_property
-    def device_calls(self) -> tuple[nodes.Call, ...]:
-        """The calls that may name a device of torch: `x.to("cpu")`, `torch.ones(2, device="cpu")`."""
-        return tuple(
-            call
-            for calls in self._calls.values()
-            for call in calls
-            if last_name(call.func) in TAKE_DEVICES or self.is_of_torch(call.func)
-        )
+    def texts(self) -> list[GivenText]:
+        """The texts among the arguments of all calls."""
+        return [given for calls in self._calls.values() for call in calls for given in texts_of(call)]
 
-    def is_of_torch(self, function: nodes.NodeNG) -> bool:
-        """Whether a function is called by a name that stands for torch or a part of it."""
+    def may_take_device(self, function: nodes.NodeNG) -> bool:
+        """Whether a function may be told a device of torch: `x.to("cpu")`, `torch.ones(2, device="cpu")`."""
+        if last_name(function) in TAKE_DEVICES:
+            return True
         root = root_name(function)
         return root is not None and "torch" in self._bound.get(root, ())
 
@@ -247,11 +242,24 @@ def last_name(node: nodes.NodeNG) -> str:
     return str(getattr(node, "attrname", None) or getattr(node, "name", ""))
 
 
-def texts_of(call: nodes.Call) -> Iterator[tuple[int | str | None, str]]:
-    """The texts among the arguments of a call, each with its position or keyword."""
-    for slot, node in [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]:
-        if isinstance(node, nodes.Const) and isinstance(node.value, str):
-            yield slot, node.value
+class GivenText(NamedTuple):
+    """A text that a call spells out as an argument."""
+
+    call: nodes.Call
+    slot: int | str | None
+    """The argument's position or keyword."""
+    text: str
+
+
+def texts_of(call: nodes.Call) -> Iterator[GivenText]:
+    """The texts among the arguments of a call."""
+    for position, argument in enumerate(call.args):
+        if type(argument) is nodes.Const and isinstance(argument.value, str):
+            yield GivenText(call, position, argument.value)
+    for keyword in call.keywords:
+        given = keyword.value
+        if type(given) is nodes.Const and isinstance(given.value, str):
+            yield GivenText(call, keyword.arg, given.value)
 
 
 NOTES: dict[type[nodes.NodeNG], Callable[[Index, Any, nodes.NodeNG], None]] = {
@@ -339,9 +347,10 @@ def calls_one_of(body: list[nodes.NodeNG], names: Collection[str]) -> bool:
 
 def root_name(node: nodes.NodeNG) -> str | None:
     """The name at the beginning of a chain of attributes and calls, None where something else begins it."""
-    while isinstance(node, (nodes.Attribute, nodes.Call)):
-        node = node.expr if isinstance(node, nodes.Attribute) else node.func
-    return node.name if isinstance(node, nodes.Name) else None
+    part: Any = node
+    while (kind := type(part)) is nodes.Attribute or kind is nodes.Call:
+        part = part.expr if kind is nodes.Attribute else part.func
+    return part.name if kind is nodes.Name else None
 
 
 def advances(value: nodes.NodeNG, target: nodes.NodeNG) -> bool:
@@ -350,6 +359,11 @@ def advances(value: nodes.NodeNG, target: nodes.NodeNG) -> bool:
         if advances(value.right, target):
             return True
         value = value.left
+    return is_same_reference(value, target)
+
+
+def is_same_reference(value: nodes.NodeNG, target: nodes.NodeNG) -> bool:
+    """Whether an expression is the name or attribute that an assignment sets."""
     if isinstance(value, nodes.Name):
         return isinstance(target, nodes.AssignName) and bool(value.name == target.name)
     return (

@@ -6,6 +6,7 @@ whoever asks knows of the other releases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from astroid import nodes
@@ -16,7 +17,7 @@ from xla_lint.program.syntax.index import index_of, last_name
 from xla_lint.program.syntax.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from xla_lint.knowledge.releases import Release
     from xla_lint.program.syntax.index import Index
@@ -26,7 +27,10 @@ PACKAGES = (*OWN_PACKAGES, "os")
 BROAD = frozenset({"Exception", "BaseException"})
 SUPPRESSORS = frozenset({"contextlib.suppress", "pytest.raises"})
 LEAVING = (nodes.Return, nodes.Raise, nodes.Continue, nodes.Break)
-INTERESTING = (nodes.Import, nodes.ImportFrom, nodes.Attribute, nodes.Name, nodes.Call, nodes.Assign, nodes.AugAssign)
+LISTED = frozenset(
+    {nodes.Import, nodes.ImportFrom, nodes.Attribute, nodes.Name, nodes.Call, nodes.Assign, nodes.AugAssign}
+)
+"""The kinds of nodes that are listed."""
 
 
 class Guards(NamedTuple):
@@ -113,41 +117,41 @@ class ReachableCode:
     def _visit(self, node: nodes.NodeNG, guards: Guards) -> None:
         if node not in self._wanted:
             return
-        if isinstance(node, nodes.If):
-            self._block([node], guards)
-            return
-        if isinstance(node, INTERESTING):
+        kind = type(node)
+        if kind in LISTED:
             self.spots.append(Spot(node, guards))
-        if isinstance(node, (nodes.FunctionDef, nodes.Lambda)):
-            self._function(node, guards)
-        elif isinstance(node, (nodes.Try, nodes.TryStar)):
-            self._try(node, guards)
-        elif isinstance(node, nodes.With):
-            self._with(node, guards)
-        elif isinstance(node, nodes.IfExp):
-            self._ternary(node, guards)
-        elif isinstance(node, nodes.BoolOp):
-            self._boolean(node, guards)
-        elif isinstance(node, (nodes.For, nodes.While, nodes.ClassDef)):
-            blocks = [node.body, getattr(node, "orelse", [])]
-            self._children(node, guards, {child for block in blocks for child in block})
-            for block in blocks:
-                self._block(block, guards)
+        visit = VISITS.get(kind)
+        if visit is not None:
+            visit(self, node, guards)
         else:
-            self._children(node, guards)
-
-    def _children(self, node: nodes.NodeNG, guards: Guards, besides: Collection[nodes.NodeNG] = ()) -> None:
-        for child in node.get_children():
-            if not besides or child not in besides:
+            for child in node.get_children():
                 self._visit(child, guards)
 
-    def _function(self, node: nodes.FunctionDef | nodes.Lambda, guards: Guards) -> None:
-        inner = guards._replace(functions=(*guards.functions, node), caught=frozenset())
-        if isinstance(node, nodes.Lambda) and not isinstance(node, nodes.FunctionDef):
-            self._visit(node.body, inner)
-            return
-        self._children(node, guards, set(node.body))
-        self._block(node.body, inner)
+    def _heads(self, node: nodes.NodeNG, guards: Guards, *blocks: list[nodes.NodeNG]) -> None:
+        """Walk what is around the blocks of a statement."""
+        inside = {child for block in blocks for child in block}
+        for child in node.get_children():
+            if child not in inside:
+                self._visit(child, guards)
+
+    def _if(self, node: nodes.If, guards: Guards) -> None:
+        self._block([node], guards)
+
+    def _lambda(self, node: nodes.Lambda, guards: Guards) -> None:
+        self._visit(node.body, guards._replace(functions=(*guards.functions, node), caught=frozenset()))
+
+    def _function(self, node: nodes.FunctionDef, guards: Guards) -> None:
+        self._heads(node, guards, node.body)
+        self._block(node.body, guards._replace(functions=(*guards.functions, node), caught=frozenset()))
+
+    def _class(self, node: nodes.ClassDef, guards: Guards) -> None:
+        self._heads(node, guards, node.body)
+        self._block(node.body, guards)
+
+    def _loop(self, node: nodes.For | nodes.While, guards: Guards) -> None:
+        self._heads(node, guards, node.body, node.orelse)
+        self._block(node.body, guards)
+        self._block(node.orelse, guards)
 
     def _try(self, node: nodes.Try | nodes.TryStar, guards: Guards) -> None:
         caught = frozenset(name for handler in node.handlers for name in expected(handler, node.body))
@@ -202,6 +206,20 @@ class ReachableCode:
                 for spot in self.spots
                 if not any(getattr(function, "name", "") in unused for function in spot.guards.functions)
             ]
+
+
+VISITS: dict[type[nodes.NodeNG], Callable[[ReachableCode, Any, Guards], None]] = {
+    nodes.If: ReachableCode._if,
+    nodes.Lambda: ReachableCode._lambda,
+    **dict.fromkeys((nodes.FunctionDef, nodes.AsyncFunctionDef), ReachableCode._function),
+    nodes.ClassDef: ReachableCode._class,
+    **dict.fromkeys((nodes.For, nodes.AsyncFor, nodes.While), ReachableCode._loop),
+    **dict.fromkeys((nodes.Try, nodes.TryStar), ReachableCode._try),
+    **dict.fromkeys((nodes.With, nodes.AsyncWith), ReachableCode._with),
+    nodes.IfExp: ReachableCode._ternary,
+    nodes.BoolOp: ReachableCode._boolean,
+}
+"""The kinds of nodes of which not all parts are walked in order, under the same guards."""
 
 
 def speaking(index: Index, besides: Iterable[nodes.NodeNG] = ()) -> set[nodes.NodeNG]:

@@ -7,6 +7,7 @@ The name itself is never evidence.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from astroid import nodes
 
@@ -128,17 +129,27 @@ def path_of(node: nodes.NodeNG, receiver: str | None) -> str | None:
 
     The object whose method it stands in, the `receiver`, is `self`, whatever the method calls it.
     """
-    if isinstance(node, nodes.Name):
-        return str(node.name)
-    if isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name):
-        owner = "self" if node.expr.name == receiver else node.expr.name
-        return f"{owner}.{node.attrname}"
+    part: Any = node
+    kind = type(part)
+    if kind is nodes.Name:
+        return str(part.name)
+    if kind is nodes.Attribute and type(part.expr) is nodes.Name:
+        owner = part.expr.name
+        return f"{'self' if owner == receiver else owner}.{part.attrname}"
     return None
 
 
 def is_member(node: nodes.NodeNG) -> bool:
     """Whether a node is an attribute of a name."""
     return isinstance(node, nodes.Attribute) and isinstance(node.expr, nodes.Name)
+
+
+def use_of(path: str, uses: Uses) -> Use:
+    """The use of a path so far."""
+    found = uses.get(path)
+    if found is None:
+        found = uses[path] = Use()
+    return found
 
 
 def note_filled(target: nodes.AssignAttr | nodes.Subscript, uses: Uses, receiver: str | None) -> None:
@@ -149,7 +160,7 @@ def note_filled(target: nodes.AssignAttr | nodes.Subscript, uses: Uses, receiver
         named = isinstance(target.slice, nodes.Const) and isinstance(target.slice.value, str)
         owner = target.value if named else None
     if owner is not None and (path := path_of(owner, receiver)) is not None and path != receiver:
-        uses.setdefault(path, Use()).filled = True
+        use_of(path, uses).filled = True
 
 
 def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:
@@ -159,24 +170,24 @@ def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: 
     """
     function = node.func
     if (path := path_of(function, receiver)) is not None:
-        uses.setdefault(path, Use()).called = True
+        use_of(path, uses).called = True
     if isinstance(function, nodes.Attribute):
         if (path := path_of(function.expr, receiver)) is not None and (
             function.attrname != "backward" or not node.args
         ):
-            uses.setdefault(path, Use()).methods.add(function.attrname)
+            use_of(path, uses).methods.add(function.attrname)
         if function.attrname in OPTIMIZER_STEPS and node.args and (path := path_of(node.args[0], receiver)):
-            uses.setdefault(path, Use()).optimizer = True
+            use_of(path, uses).optimizer = True
         if function.attrname == "to" and node.args and (path := path_of(node.args[0], receiver)):
-            uses.setdefault(path, Use()).placed = True
+            use_of(path, uses).placed = True
         root = function.expr
         if isinstance(root, nodes.Name) and node.args and isinstance(node.args[0], nodes.Name):
-            first = uses.setdefault(node.args[0].name, Use())
+            first = use_of(node.args[0].name, uses)
             if root.name == receiver:
                 first.given_to.add(function.attrname)
             elif imported.get(root.name) in COMPUTING and function.attrname not in NOT_COMPUTING:
                 first.computed = True
     for keyword in node.keywords:
         if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value, receiver)):
-            use = uses.setdefault(path, Use())
+            use = use_of(path, uses)
             use.placed = use.surely_placed = True

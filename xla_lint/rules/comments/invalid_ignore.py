@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Mode
@@ -53,6 +52,8 @@ class InvalidIgnore(Rule):
             yield self.finding(event.node, problem=event.text.problem)
         for name in event.text.names:
             if symbol_of(name) is None:
+                import difflib  # noqa: PLC0415 - only a mistake needs it
+
                 close = difflib.get_close_matches(name, [rule.symbol for rule in all_rules()], 1)
                 hint = f"did you mean {close[0]}?" if close else "'xla-lint explain' lists them"
                 yield self.finding(event.node, problem=f"names '{name}', which is no rule; {hint}")

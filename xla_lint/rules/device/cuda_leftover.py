@@ -87,10 +87,10 @@ class CudaLeftover(Rule):
         """Report calls for CUDA on an XLA path."""
         if not isinstance(event, LibraryCall):
             return
-        if is_optional(event) or self._is_optional_default(event):
-            return
         call = cuda_call(event)
-        if call is not None and (self.program.needs_backend(event.node) or on_xla(event.receiver)):
+        if call is None or is_optional(event) or self._is_optional_default(event):
+            return
+        if self.program.needs_backend(event.node) or on_xla(event.receiver):
             certain = event.receiver is None or isinstance(event.receiver, (Tensor, Instance))
             yield self.finding(
                 event.node,
