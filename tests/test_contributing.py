@@ -13,7 +13,7 @@ import pytest
 
 from tests.test_fixtures import expected
 from xla_lint import engine, rules
-from xla_lint.engine import Settings, check_module
+from xla_lint.engine import Settings, check_module, rules_for
 from xla_lint.program.domain import events
 from xla_lint.program.library.registry import FUNCTIONS
 from xla_lint.program.project.project import Project
@@ -54,6 +54,7 @@ def forget() -> None:
     """Let the rules be asked anew what they subscribe to."""
     rules._subscribers.cache_clear()
     rules._interested.cache_clear()
+    rules_for.cache_clear()
 
 
 @pytest.mark.usefixtures("_added")
