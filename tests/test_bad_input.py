@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -262,3 +263,12 @@ class TestSource:
         (tmp_path / "a" / "b").mkdir(parents=True)
         (tmp_path / "a" / "b" / "__init__.py").touch()
         assert module_name(tmp_path / path) == name
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize(("text", "status"), [("import torch_xla\n", 0), ("import torch_xla\nx = (\n", 2)])
+def test_a_standard_error_that_cannot_be_written(tmp_path: Path, redirection: str, text: str, status: int) -> None:
+    (tmp_path / "train.py").write_text(text)
+    command = f"{sys.executable} -m xla_lint check --verbose {tmp_path} {redirection}"
+    root = str(Path(__file__).parent.parent)
+    assert subprocess.run(command, shell=True, cwd=root, check=False).returncode == status

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from xla_lint.cli.baseline import Baseline
 from xla_lint.cli.cache import Cache, default_folder
 from xla_lint.cli.config import Configuration
+from xla_lint.cli.ends import say
 from xla_lint.cli.files import find
 from xla_lint.cli.many import Job, check_many, usable_processors
 from xla_lint.cli.progress import counted
@@ -92,9 +93,9 @@ def _accept(chosen: dict[str, list[Located]], configuration: Configuration, resu
     unchecked = {problem.path for problem in results.problems}
     for file, found in baselines.items():
         number = Baseline(file, written_anew=True).write(found, unchecked)
-        print(f"{file} accepts {counted_as(number, 'finding')}", file=sys.stderr)
+        say(f"{file} accepts {counted_as(number, 'finding')}")
     for problem in results.problems:
-        print(f"xla-lint: {problem}", file=sys.stderr)
+        say(f"xla-lint: {problem}")
     return results.status
 
 
@@ -188,9 +189,9 @@ def report(options: Namespace, results: Results) -> None:
     told = [] if options.quiet else [*results.notes, *filter(None, [results.left_out])]
     limits = results.limits if options.verbose else ()
     for line in (*told, *results.problems, *limits):
-        print(f"xla-lint: {line}", file=sys.stderr)
+        say(f"xla-lint: {line}")
     if not options.quiet:
-        print(results.summary, file=sys.stderr)
+        say(results.summary)
 
 
 @contextlib.contextmanager

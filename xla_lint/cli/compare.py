@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xla_lint.cli.ends import say
 from xla_lint.cli.usage import UsageError
 from xla_lint.runtime import agreement_table
 from xla_lint.runtime.agreement import compare as agreement_of
@@ -36,21 +37,21 @@ def compare(options: Namespace) -> int:
         if argument.endswith(".json"):
             summary = _recorded(argument)
         else:
-            print(f"xla-lint: running {argument} ({number} of {len(options.runs)})", file=sys.stderr)
+            say(f"xla-lint: running {argument} ({number} of {len(options.runs)})")
             summary = _run(argument, options.time_limit)
             if options.keep:
                 _write(Path(options.keep) / f"{number:03}-{_stem(argument)}.json", json.dumps(summary.as_json()) + "\n")
         agreements.append(agreement_of(summary, linted))
     agreement_table.write(agreements, sys.stdout)
     for problem in linted.problems:
-        print(f"xla-lint: {problem}", file=sys.stderr)
+        say(f"xla-lint: {problem}")
     if options.json:
         _write(Path(options.json), json.dumps(agreement_table.as_json(agreements), indent=1) + "\n")
     if options.markdown:
         _write(Path(options.markdown), agreement_table.markdown(agreements))
     for each in agreements:
         if not each.ended_well:
-            print(f"xla-lint: {each.script}: the program {each.ended}", file=sys.stderr)
+            say(f"xla-lint: {each.script}: the program {each.ended}")
     return int(any(each.disagreements or not each.ended_well for each in agreements))
 
 

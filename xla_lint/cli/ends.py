@@ -1,7 +1,11 @@
-"""Ends from outside: a request to terminate, a reader that goes away, a full disk."""
+"""Ends from outside: a request to terminate, a reader that goes away, a full disk.
+
+What is said on standard error is said to whoever reads it: where nobody can, it changes neither result nor status.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -14,6 +18,7 @@ from xla_lint.cli.usage import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+    from typing import TextIO
 
 
 class Terminated(BaseException):
@@ -56,4 +61,28 @@ def writing() -> Iterator[None]:
 
 def discard_output() -> None:
     """Let what is still to be written go nowhere: the interpreter flushes once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard(sys.stdout)
+
+
+def say(line: str) -> None:
+    """Write a line to standard error, if it can be written."""
+    with speaking() as stream:
+        print(line, file=stream)
+
+
+@contextmanager
+def speaking() -> Iterator[TextIO]:
+    """Lend standard error; where it is closed or cannot be written, the rest goes nowhere.
+
+    Without that the interpreter would find the rest in its buffer when it ends, and end with a status of its own, 120.
+    """
+    stream = io.StringIO() if sys.stderr is None else sys.stderr
+    try:
+        yield stream
+        stream.flush()
+    except OSError:
+        _discard(stream)
+
+
+def _discard(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.config import Configuration
+from xla_lint.cli.ends import say
 from xla_lint.cli.files import find
 from xla_lint.cli.fixing import repaired
 from xla_lint.cli.notebook import SUFFIX
@@ -52,8 +53,8 @@ def fix(options: Namespace) -> int:
     notebooks = sum(path.suffix == SUFFIX for path in found.files)
     notes = [f"{counted_as(notebooks, 'notebook')} left alone: fixes are for Python files"] if notebooks else []
     for line in (*notes, *problems):
-        print(f"xla-lint: {line}", file=sys.stderr)
-    print(_summary(changed, files, would=options.diff), file=sys.stderr)
+        say(f"xla-lint: {line}")
+    say(_summary(changed, files, would=options.diff))
     if problems:
         return 2
     return 1 if options.diff and changed else 0

@@ -9,7 +9,7 @@ import io
 import sys
 from typing import TYPE_CHECKING
 
-from xla_lint.cli.ends import Terminated, discard_output, terminable, writing
+from xla_lint.cli.ends import Terminated, discard_output, say, terminable, writing
 from xla_lint.cli.parser import parsed, parser
 from xla_lint.cli.usage import UsageError
 
@@ -38,13 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         with terminable(), writing():
             status = _run(options)
     except UsageError as error:
-        print(f"xla-lint: error: {error}", file=sys.stderr)
+        say(f"xla-lint: error: {error}")
         return WRONG_USAGE
     except KeyboardInterrupt:
-        print("xla-lint: interrupted", file=sys.stderr)
+        say("xla-lint: interrupted")
         return INTERRUPTED
     except Terminated:
-        print("xla-lint: terminated", file=sys.stderr)
+        say("xla-lint: terminated")
         return TERMINATED
     except BrokenPipeError:
         discard_output()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint import failures
 from xla_lint.cli.config import Configuration
+from xla_lint.cli.ends import say
 from xla_lint.cli.files import find
 from xla_lint.cli.notebook import SUFFIX
 from xla_lint.cli.results import Problem, counted_as
@@ -58,8 +59,8 @@ def migrate(options: Namespace) -> int:
     _write(FORMATS[options.format](plan(backend.project, uses)), options.output_file)
     notes = [f"{counted_as(len(notebooks), 'notebook')} left out: export them to scripts first"] if notebooks else []
     for line in (*notes, *problems):
-        print(f"xla-lint: {line}", file=sys.stderr)
-    print(f"{counted_as(len(uses), 'file')} read", file=sys.stderr)
+        say(f"xla-lint: {line}")
+    say(f"{counted_as(len(uses), 'file')} read")
     return 2 if problems else 0
 
 

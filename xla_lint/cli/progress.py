@@ -18,7 +18,7 @@ PATIENCE = 2.0
 
 def counted(items: Iterable[T], total: int) -> Generator[T, None, None]:
     """Yield the items, `total` of them; a bar appears on stderr once `PATIENCE` is over, if that is a terminal."""
-    due = time.monotonic() + PATIENCE if sys.stderr.isatty() else float("inf")
+    due = time.monotonic() + PATIENCE if sys.stderr and sys.stderr.isatty() else float("inf")
     bar: Progress | None = None
     try:
         for done, item in enumerate(items):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xla_lint.cli.ends import say, speaking
 from xla_lint.cli.usage import UsageError
 from xla_lint.runtime import table
 from xla_lint.runtime.gate import BROKEN, Limits
@@ -53,9 +52,8 @@ def run(options: Namespace) -> int:
     broken = list(limits.broken(outcome.summary))
     if budgets is not None:
         broken += budgets.unsteady(outcome.summary) if options.update else budgets.broken(outcome.summary)
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):  # nobody reads it, and the program's status counts all the same
-            table.write(outcome.summary, broken, sys.stderr)
+    with speaking() as stream:
+        table.write(outcome.summary, broken, stream)
     written = _write_reports(options, outcome.summary, broken)
     well = not (outcome.status or broken or outcome.summary.problems)
     if budgets is not None and options.update:
@@ -94,20 +92,14 @@ def _budgets(options: Namespace, arguments: Sequence[str]) -> BudgetFile | None:
 def _update(budgets: BudgetFile, summary: Summary, *, well: bool) -> bool:
     """True where the file of budgets holds this run now, or where the run is none to go by."""
     if not well:
-        _say(f"{budgets.path} is left as it is: the run did not go well")
+        say(f"xla-lint: error: {budgets.path} is left as it is: the run did not go well")
         return True
     try:
         budgets.update(summary)
     except OSError as error:
-        _say(f"{budgets.path} cannot be written: {error.strerror}")
+        say(f"xla-lint: error: {budgets.path} cannot be written: {error.strerror}")
         return False
     return True
-
-
-def _say(problem: str) -> None:
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(f"xla-lint: error: {problem}", file=sys.stderr)
 
 
 def _need_place(path: Path) -> None:
@@ -136,6 +128,6 @@ def _write(path: str, text: str) -> bool:
     try:
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        _say(f"{path} cannot be written: {error.strerror}")
+        say(f"xla-lint: error: {path} cannot be written: {error.strerror}")
         return False
     return True
