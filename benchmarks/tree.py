@@ -121,7 +121,7 @@ def main() -> int:
         "--torchfix", metavar="PATH", help="the torchfix command, installed in an environment of its own"
     )
     options = parser.parse_args()
-    files = [path for path in find(options.folders).files if path.suffix == ".py"]
+    files = [path for path in find(options.folders, lambda _: "").files if path.suffix == ".py"]
     lines = sum(path.read_bytes().count(b"\n") for path in files)
     print(f"{len(files)} files, {lines:,} lines")
     if not options.torchfix:

@@ -160,6 +160,15 @@ class TestUnreadable:
         assert first.symbol in ("syntax-error", "parse-error")
         assert [message.symbol for message in rest] == [READ, READ]
 
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be"])
+    def test_what_hides_every_name_is_told_whatever_it_holds(
+        self, tmp_path: Path, capsys: Captured, encoding: str
+    ) -> None:
+        (tmp_path / "train.py").write_bytes(TRAIN.encode(encoding))
+        assert main(["check", str(tmp_path)]) == 2
+        problem = "holds a null byte" if encoding == "utf-16-be" else "is text in UTF-16 or UTF-32, which Python does"
+        assert problem in capsys.readouterr().err
+
     def test_outside_the_scope_nothing_is_parsed(self, tmp_path: Path, capsys: Captured) -> None:
         (tmp_path / "old.py").write_text("print 'no XLA here'\n")
         assert main(["check", str(tmp_path)]) == 0
@@ -221,6 +230,19 @@ class TestFolders:
         (package / "twin.py").symlink_to(package / "train.py")
         assert main(["check", str(tmp_path)]) == 1
         assert capsys.readouterr().err == "2 findings in 1 file (1 file checked)\n"
+
+    @pytest.mark.parametrize(
+        ("excluded", "checked"), [("", "b.py"), ("a.py", "b.py"), ("b.py", "a.py"), ("c.py", "b.py")]
+    )
+    def test_a_file_goes_by_its_own_name_unless_that_is_excluded(
+        self, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, excluded: str, checked: str
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "b.py").write_text(TRAIN)
+        for link in ("a.py", "c.py"):
+            (tmp_path / link).symlink_to(tmp_path / "b.py")
+        main(["check", ".", "--format=concise", f"--exclude={excluded}"])
+        assert {line.partition(":")[0] for line in capsys.readouterr().out.splitlines()} == {checked}
 
     def test_a_link_to_itself_named_outright(self, tmp_path: Path, capsys: Captured) -> None:
         link = tmp_path / "itself.py"

@@ -109,6 +109,59 @@ def test_wherever_one_stops_typing_something_is_left() -> None:
                 assert number + 1 in changed, (path.name, number, broken[number])
 
 
+@pytest.mark.parametrize(
+    "typed", ["loss.", "note(a, b", "x = = 1", "print(x)", "return", 'print("""abc""" ', "x = [1, 2"]
+)
+@pytest.mark.parametrize("indent", ["", "    ", "        "])
+def test_a_line_too_far_left_leaves_the_body_around_it(typed: str, indent: str) -> None:
+    text = PROGRAM.replace("            TYPED", indent + typed)
+    assert cut(text) == [LINE]
+    assert (mended(text) or "").split("\n")[LINE - 1].startswith(" " * 12)
+
+
+def test_several_lines_too_far_left_leave_the_body_around_them() -> None:
+    assert cut(PROGRAM.replace("            TYPED", "loss.\nx = [\nnote(a")) == [LINE, LINE + 1, LINE + 2]
+
+
+@pytest.mark.parametrize("call", ["note(a b,\n    c,\n)", "x = [\n    1 2,\n    3]", "note(a,\n    b = = c)"])
+def test_a_broken_call_of_several_lines_goes_into_no_body_above(call: str) -> None:
+    text = f"for x in y:\n    print(x)\n{call}\nz = 1\n"
+    rest = mended(text) or ""
+    assert len(ast.parse(rest).body[0].body) == 1  # type: ignore[attr-defined]
+    assert rest.endswith("\nz = 1\n")
+
+
+def test_a_broken_head_gives_its_body_to_no_other() -> None:
+    rest = mended("for x in y:\n    print(x)\nfor z in range(10\n    print(z)\n") or ""
+    assert len(ast.parse(rest).body[0].body) == 1  # type: ignore[attr-defined]
+
+
+def test_comments_above_a_body_do_not_matter() -> None:
+    assert cut("# about\n\nfor x in y:\n    # more\n    print(x)\nloss.\n    print(y)\n") == [6]
+
+
+def test_without_a_body_above_lines_too_far_right_are_cut() -> None:
+    assert cut("x = 1\nloss.\n    y = 2\nz = 3\n") == [2, 3]
+
+
+class TestConflicts:
+    @pytest.mark.parametrize("base", ["", "||||||| merged\n    x = 0\n"])
+    @pytest.mark.parametrize("indented", [True, False])
+    def test_our_side_counts(self, base: str, *, indented: bool) -> None:
+        conflict = f"<<<<<<< HEAD\n    x = 1\n{base}=======\n    x = 2\n    sync()\n>>>>>>> other\n"
+        text = f"for i in y:\n{conflict}    print(x)\n" if indented else conflict.replace("    ", "") + "print(x)\n"
+        rest = mended(text) or ""
+        assert rest.count("\n") == text.count("\n")
+        assert [line.strip() for line in rest.split("\n") if line.strip()][-2:] == ["x = 1", "print(x)"]
+
+    def test_one_that_has_no_end_is_text_like_any_other(self) -> None:
+        rest = mended("x = 1\n<<<<<<< HEAD\ny = 2\n=======\nz = 3\n") or ""
+        assert {"x = 1", "y = 2", "z = 3"} <= set(rest.split("\n"))
+
+    def test_our_side_may_be_empty(self) -> None:
+        assert mended("for i in y:\n<<<<<<< HEAD\n=======\n    x = 2\n>>>>>>> other\nz = 1\n") is not None
+
+
 @pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\u2003"])
 def test_a_space_that_python_takes_for_none_ends_nothing(blank: str) -> None:
     text = f"import torch_xla\nfor i in range(3):\n{blank}\n    y = 2\nz = 1\n"

@@ -176,6 +176,20 @@ def test_what_is_no_notebook(source: bytes, message: str) -> None:
         read_notebook("x.ipynb", source)
 
 
+@pytest.mark.parametrize("source", [b"", b'{"cells": [', b"[1]", b"\xff\xfe", b"{}"])
+def test_what_is_no_notebook_passes_for_none_whatever_it_holds(tmp_path: Path, capsys: Captured, source: bytes) -> None:
+    (tmp_path / "x.ipynb").write_bytes(source)
+    assert main(["check", str(tmp_path)]) == 2
+    assert "x.ipynb" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ['{"worksheets": []}', '{"cells": [], "metadata": {"language_info": {"name": "R"}}}'])
+def test_what_can_be_read_and_holds_no_torch_is_outside(tmp_path: Path, capsys: Captured, text: str) -> None:
+    (tmp_path / "x.ipynb").write_text(text)
+    assert main(["check", str(tmp_path)]) == 0
+    assert "1 of them outside" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "cells",
     [[None, 3, {"cell_type": "code"}], [{"cell_type": "code", "source": None}], [{"cell_type": 3, "source": ["x"]}]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -137,6 +138,17 @@ class TestPaths:
         assert main(["check", "train.py", "--exclude=train.py"]) == 0
         assert capsys.readouterr().err.startswith("xla-lint: train.py: skipped, --exclude excludes it\n")
 
+    @pytest.mark.parametrize("by", ["option", "table"])
+    def test_standard_input_is_left_out_like_the_file(
+        self, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, by: str
+    ) -> None:
+        if by == "table":
+            configure(folder, '[tool.xla-lint]\nexclude = ["tests"]\n')
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SOURCE.encode())))
+        options = ["--exclude=tests"] if by == "option" else []
+        assert main(["check", "-", "--stdin-filename=tests/test_train.py", *options]) == 0
+        assert capsys.readouterr().err.startswith("xla-lint: tests/test_train.py: skipped, ")
+
     def test_a_pattern_is_seen_from_the_folder_of_the_table(
         self, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -199,7 +211,12 @@ class TestMistakes:
                 "[tool.xla-lint]\nexclude = 'a'\n",
                 "[tool.xla-lint]: 'exclude' must be a list of strings, not a string",
             ),
-            ("[tool.xla-lint]\nbaseline = []\n", ": [tool.xla-lint]: 'baseline' must be a string, not such a list"),
+            ("[tool.xla-lint]\nbaseline = []\n", ": [tool.xla-lint]: 'baseline' must be a string, not a list"),
+            ("[tool.xla-lint]\nexclude = ['a', 1]\n", "'exclude' must hold strings alone, not a number"),
+            ("[tool.xla-lint]\nselect = []\n", "'select' must name something; leave it out to have what is usual"),
+            ("[tool.xla-lint.per-path.'a/']\nselect = []\n", "'select' must name something"),
+            ("[tool.xla-lint]\nfail-on = []\n", "'fail-on' must name something"),
+            ("[tool.xla-lint]\ntarget = 2026-01-01\n", "'target' must be a string, not a time"),
             ("[tool.xla-lint]\nscope = true\n", ": [tool.xla-lint]: 'scope' must be a string, not a boolean"),
             (
                 "[tool.xla-lint]\nfail-on = ['eror']\n",
@@ -226,21 +243,37 @@ class TestMistakes:
         assert problem in output.err
         assert output.err.count("\n") == 1
 
+    def test_lists_that_name_nothing_leave_nothing_out(self, folder: Path, capsys: Captured) -> None:
+        configure(folder, "[tool.xla-lint]\nignore = []\nexclude = []\nenable = []\n")
+        assert lines(capsys) == [4, 5]
+
+    def test_a_folder_is_no_configuration(self, folder: Path, capsys: Captured) -> None:
+        (folder / "pyproject.toml").mkdir()
+        assert main(["check", "train.py"]) == 2
+        assert capsys.readouterr().err.endswith("pyproject.toml cannot be read: is a directory\n")
+
     @pytest.mark.parametrize(
         ("option", "problem"),
         [
             ("--jobs=two", "argument -j/--jobs: 'two' is no number from 0 on"),
             ("-j-3", "argument -j/--jobs: '-3' is no number from 0 on"),
             ("", "argument PATH: a path is empty; name the current folder by ."),
-            ("--stdin-filename=", "argument --stdin-filename: a path is empty; name the current folder by ."),
+            ("--stdin-filename=", "argument --stdin-filename: a name is empty; leave the option out for text"),
+            ("--select=", "argument --select: nothing is named; leave the option out to have what is usual"),
+            ("--fail-on=,", "argument --fail-on: nothing is named"),
         ],
     )
     def test_a_bad_value_names_the_option(self, capsys: Captured, option: str, problem: str) -> None:
         with pytest.raises(SystemExit) as stop:
             main(["check", "train.py", option])
         assert stop.value.code == 2
-        last = capsys.readouterr().err.splitlines()[-1]
-        assert last == f"xla-lint check: error: {problem}"
+        usage, last = capsys.readouterr().err.splitlines()
+        assert usage == "usage: xla-lint check [OPTION ...] PATH ..."
+        assert last.startswith(f"xla-lint check: error: {problem}")
+
+    def test_a_name_for_standard_input_that_is_not_checked(self, capsys: Captured) -> None:
+        assert main(["check", "train.py", "--stdin-filename=train.py"]) == 2
+        assert capsys.readouterr().err.startswith("xla-lint: error: --stdin-filename names what standard input holds")
 
 
 class TestOutput:

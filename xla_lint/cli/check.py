@@ -132,9 +132,11 @@ def _unsaved(options: Namespace) -> dict[Path, bytes]:
     """What standard input holds, where it is checked.
 
     Raises:
-        UsageError: it is closed.
+        UsageError: it is closed, or it has a name and is not checked.
     """
     if STDIN not in options.paths:
+        if options.stdin_filename:
+            raise UsageError("--stdin-filename names what standard input holds, and no path is -")
         return {}
     if sys.stdin is None:
         raise UsageError("standard input is closed")
@@ -145,11 +147,7 @@ def _outcomes(options: Namespace, configuration: Configuration, results: Results
     """What the check of each file gave, in order."""
     cache = Cache(None if options.no_cache else options.cache_dir or default_folder())
     paths = _paths(options, configuration, results)
-    processes = options.jobs or usable_processors()
-    if STDIN in options.paths:
-        path = _stdin(options)
-        paths = [path, *(each for each in paths if absolute(each) != absolute(path))]
-        processes = 1
+    processes = 1 if STDIN in options.paths else options.jobs or usable_processors()
     jobs = [Job(path, configuration.choice(path).settings) for path in paths]
     checks = check_many(jobs, cache, processes)
     try:
@@ -162,17 +160,18 @@ def _outcomes(options: Namespace, configuration: Configuration, results: Results
 
 def _paths(options: Namespace, configuration: Configuration, results: Results) -> list[str]:
     """The files to check; what else there is to say of the paths goes to the results."""
-    found = find(path for path in options.paths if path != STDIN)
+    found = find((path for path in options.paths if path != STDIN), configuration.excludes)
     results.notes += (f"{folder} holds no Python file and no notebook" for folder in found.empty)
     results.problems += found.problems
-    paths = []
-    for path in map(str, found.files):
+    paths, excluded = list(map(str, found.files)), found.excluded
+    if STDIN in options.paths:
+        path = _stdin(options)
         by = configuration.excludes(path)
-        if not by:
-            paths.append(path)
-        elif path in options.paths:
-            results.notes.append(f"{path}: skipped, {by} excludes it")
-        results.excluded += bool(by)
+        excluded |= {path: by} if by else {}
+        paths = [path] * (not by) + [each for each in paths if absolute(each) != absolute(path)]
+    named = {*options.paths, _stdin(options)}
+    results.notes += (f"{path}: skipped, {by} excludes it" for path, by in excluded.items() if path in named)
+    results.excluded += len(excluded)
     return paths
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -98,7 +99,7 @@ class Configuration:
     def _read(self, folder: Path) -> Governing:
         """The nearest table in a folder or above."""
         path = folder / NAME
-        if path.is_file():
+        if os.path.lexists(path):
             table = read_table(path)
             if table is not None:
                 return Governing(table)

@@ -35,8 +35,8 @@ def fix(options: Namespace) -> int:
         UsageError: an option or the configuration will not do.
     """
     configuration = Configuration(options)
-    found = find(options.paths)
-    paths = [path for path in map(str, found.files) if not (path.endswith(SUFFIX) or configuration.excludes(path))]
+    found = find(options.paths, configuration.excludes)
+    paths = [path for path in map(str, found.files) if not path.endswith(SUFFIX)]
     files = repaired({path: configuration.choice(path) for path in paths}, unsafe=options.unsafe)
     problems = [*found.problems, *(file.problem for file in files if file.problem is not None)]
     changed = [file for file in files if file.new != file.old]

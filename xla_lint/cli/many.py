@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from xla_lint.cli.one import check_one
+from xla_lint.cli.one import check_one, unreadable
 from xla_lint.cli.results import Basis, Outcome, Problem
 from xla_lint.program.interpreter.collector_pause import collector_paused
 from xla_lint.program.project.project import Project
@@ -95,9 +95,12 @@ def _known(job: Job, source: bytes, cache: Memory) -> Outcome | None:
     project = Project.around(path)
     cache.meet(project, settings)
     membership = project.membership(absolute(path))
-    if not (may_take_part(source, settings.scope) or membership.through or membership.may_be_xla):
-        return Outcome(path, outside=True, trains=holds_training(source))
-    return cache.recall(project, settings, path, source)
+    if may_take_part(source, settings.scope) or membership.through or membership.may_be_xla:
+        return cache.recall(project, settings, path, source)
+    error = unreadable(path, source)
+    if error is not None:
+        return Outcome(path, problems=[Problem(path, str(error), error.line)])
+    return Outcome(path, outside=True, trains=holds_training(source))
 
 
 def _unreadable(path: str, error: SourceError) -> Outcome:

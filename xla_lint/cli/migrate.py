@@ -44,9 +44,9 @@ def migrate(options: Namespace) -> int:
     """
     backend = backend_named(options.to)
     configuration = Configuration(options)
-    found = find(options.paths)
+    found = find(options.paths, configuration.excludes)
     problems = list(found.problems)
-    files = [path for path in map(str, found.files) if not configuration.excludes(path)]
+    files = list(map(str, found.files))
     notebooks = [path for path in files if path.endswith(SUFFIX)]
     uses: list[tuple[str, list[Use]]] = []
     for path in files:

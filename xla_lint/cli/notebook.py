@@ -128,17 +128,21 @@ class OtherLanguageError(Exception):
     """A notebook whose cells are in another language, which the text names."""
 
 
+class OldFormatError(SourceError):
+    """A notebook of a format that is read no more."""
+
+
 def read_notebook(path: str, source: bytes) -> Notebook:
     """The module that the bytes of a notebook hold; `path` says in problems what it is called.
 
     Raises:
-        SourceError: the bytes are no notebook of format 4.
+        SourceError: the bytes are no notebook of format 4; `OldFormatError` where they are of an older one.
         OtherLanguageError: it is not written in Python.
     """
     notebook = Notebook()
     parts: list[str] = []
     line = 1
-    for number, code in _code_cells(_document(source)):
+    for number, code in _code_cells(document_in(source)):
         text = textwrap.dedent(code) if code[:1] in (" ", "\t") else code
         cell = Cell(number, line, _indent(code) - _indent(text))
         python = "".join(translated(text))
@@ -181,7 +185,14 @@ def translated(code: str) -> Iterator[str]:
         position = end
 
 
-def _document(source: bytes) -> dict[str, Any]:
+def document_in(source: bytes) -> dict[str, Any]:
+    """What the bytes of a notebook hold, its cells not yet looked at.
+
+    Raises:
+        OldFormatError: they are of an older format.
+        SourceError: they are no notebook.
+        OtherLanguageError: it is not written in Python.
+    """
     try:
         document = json.loads(source.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -193,7 +204,7 @@ def _document(source: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise SourceError("is no notebook: not a JSON object")
     if "worksheets" in document:
-        raise SourceError(f"is a notebook older than format {FORMAT}; 'jupyter nbconvert --to notebook' renews it")
+        raise OldFormatError(f"is a notebook older than format {FORMAT}; 'jupyter nbconvert --to notebook' renews it")
     if not isinstance(document.get("cells"), list):
         raise SourceError("is no notebook: it holds no list of cells")
     language = _language(document.get("metadata"))

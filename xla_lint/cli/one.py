@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from xla_lint import failures
 from xla_lint.cli.locate import located
-from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, read_notebook
+from xla_lint.cli.notebook import SUFFIX, Notebook, OldFormatError, OtherLanguageError, document_in, read_notebook
 from xla_lint.cli.results import Outcome, Problem
 from xla_lint.program.project.scope import Domain, installed_version
-from xla_lint.program.project.source import HalfTypedError, SourceError, decode, parse
+from xla_lint.program.project.source import HalfTypedError, SourceError, decode, parse, refuse_null_bytes
 from xla_lint.program.project.statements import holds_training
 
 if TYPE_CHECKING:
@@ -52,6 +52,20 @@ def check_one(path: str, source: bytes, project: Project, settings: Settings) ->
         outcome.only = "" if Domain.XLA in checked.domains else ", ".join(sorted(NAMES[d] for d in checked.domains))
         outcome.trains = Domain.XLA not in checked.domains and holds_training(text.encode())
     return outcome
+
+
+def unreadable(path: str, source: bytes) -> SourceError | None:
+    """Why nobody can say what the bytes of a file hold, not even whether they bear a mark; None where one can."""
+    try:
+        if path.endswith(SUFFIX):
+            document_in(source)
+        else:
+            refuse_null_bytes(source)
+    except (OtherLanguageError, OldFormatError):
+        return None
+    except SourceError as error:
+        return error
+    return None
 
 
 def _parsed(project: Project, outcome: Outcome, source: bytes) -> nodes.Module:

@@ -66,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_check(commands: _Commands) -> None:
     check = commands.add_parser(
         "check",
+        usage="xla-lint check [OPTION ...] PATH ...",
         help="check files and folders",
         description="Check files, and the Python files below folders.",
         epilog="Exit status: 0 nothing found, 1 findings, 2 wrong usage or a file that could not be checked.",
@@ -77,12 +78,13 @@ def _add_check(commands: _Commands) -> None:
     check.add_argument("-j", "--jobs", type=_count, default=0, metavar="N", help="processes (default: one a processor)")
     check.add_argument("--no-cache", action="store_true", help="neither use nor keep results of earlier runs")
     check.add_argument("--cache-dir", type=Path, metavar="PATH", help="where results are kept")
-    check.add_argument("--stdin-filename", type=_path, metavar="PATH", help="the name of what standard input holds")
+    check.add_argument("--stdin-filename", type=_name, metavar="PATH", help="the name of what standard input holds")
 
 
 def _add_fix(commands: _Commands) -> None:
     fix = commands.add_parser(
         "fix",
+        usage="xla-lint fix [OPTION ...] PATH ...",
         help="make the changes that findings call for",
         description="Change files so that those of their findings are gone that have one right answer.",
         epilog="Exit status: 0 done, 1 with --diff where something can be fixed, 2 wrong usage or a file left alone.",
@@ -97,6 +99,7 @@ def _add_fix(commands: _Commands) -> None:
 def _add_migrate(commands: _Commands) -> None:
     migrate = commands.add_parser(
         "migrate",
+        usage="xla-lint migrate --to BACKEND [OPTION ...] PATH ...",
         help="plan the move of a program to TorchTPU or TorchNeuron",
         description="Say of each use of torch_xla what becomes of it, file by file, and what is to be decided.",
         epilog="Exit status: 0 the plan is complete, 2 wrong usage or a file that could not be read.",
@@ -116,7 +119,9 @@ def _add_migrate(commands: _Commands) -> None:
 
 
 def _add_choice(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--select", action="extend", type=_names, default=[], metavar="WHICH", help=f"report {WHICH}")
+    group.add_argument(
+        "--select", action="extend", type=_some_names, default=[], metavar="WHICH", help=f"report {WHICH}"
+    )
     switches = {"enable": "report these too", "disable": "the same as --ignore", "ignore": "leave these out"}
     for name, meaning in switches.items():
         group.add_argument(
@@ -175,7 +180,12 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         help="by file and line (default), or the dearest first",
     )
     group.add_argument(
-        "--fail-on", action="extend", type=_names, default=[], metavar="WHICH", help="only these findings give status 1"
+        "--fail-on",
+        action="extend",
+        type=_some_names,
+        default=[],
+        metavar="WHICH",
+        help="only these findings give status 1",
     )
     group.add_argument("--exit-zero", action="store_true", help="give status 0 whatever is found")
 
@@ -231,6 +241,12 @@ def _path(text: str) -> str:
     return text
 
 
+def _name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a name is empty; leave the option out for text that has none")
+    return text
+
+
 def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 on")
@@ -239,6 +255,13 @@ def _count(text: str) -> int:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _some_names(text: str) -> list[str]:
+    found = _names(text)
+    if not found:
+        raise argparse.ArgumentTypeError("nothing is named; leave the option out to have what is usual")
+    return found
 
 
 def _switches(text: str, *, on: bool) -> list[tuple[str, bool]]:

@@ -21,6 +21,8 @@ else:
 NAME = "pyproject.toml"
 TABLE = "[tool.xla-lint]"
 PER_PATH = "per-path"
+WHICH = ("select", "fail-on")
+"""What says which findings count: to name none would say that none does."""
 FOR_PATHS = ("scope", "target", "target-version", "select", "enable", "ignore", "disable")
 """What may be said of some paths alone."""
 KEYS = (*FOR_PATHS, "exclude", "fail-on", "baseline", PER_PATH)
@@ -59,7 +61,9 @@ def read_table(path: Path) -> Table | None:
     """
     try:
         tools = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
-    except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except (UnicodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(tools, dict):
         return None
@@ -99,6 +103,9 @@ def _wishes(name: str, table: Any, keys: tuple[str, ...], folder: Path) -> Wishe
         named = {key: _texts(table, key) for key in ("select", "enable", "ignore", "disable", "fail-on")}
         for names in named.values():
             together(names)
+        for key in WHICH:
+            if key in table and not named[key]:
+                raise UsageError(f"'{key}' must name something; leave it out to have what is usual")
         baseline = _text(table, "baseline")
         return Wishes(
             scope=_scope(_text(table, "scope")),
@@ -148,12 +155,15 @@ def _text(table: dict[str, Any], key: str) -> str | None:
 
 def _texts(table: dict[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list):
         raise UsageError(f"'{key}' must be a list of strings, not {_kind(value)}")
+    for each in value:
+        if not isinstance(each, str):
+            raise UsageError(f"'{key}' must hold strings alone, not {_kind(each)}")
     return tuple(value)
 
 
 def _kind(value: Any) -> str:
     """How TOML calls the kind of a value."""
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a string", dict: "a table"}
-    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "such a list")
+    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a string", dict: "a table", list: "a list"}
+    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "a time")

@@ -5,6 +5,7 @@ The tree is astroid's, but built without transforms and without inference, so th
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import stat
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 NO_DECLARATION = "invalid or missing encoding declaration"
 """What `tokenize` says of bytes that are not UTF-8 in the first two lines, where a coding line may stand."""
+
+
+WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+"""How text in UTF-16 and UTF-32 begins; that of UTF-32, the other way round, begins as the first."""
 
 
 class SourceError(Exception):
@@ -81,8 +86,7 @@ def decoded(source: bytes) -> tuple[str, str]:
     Raises:
         SourceError: the bytes are no text in the declared encoding, or UTF-8 where none is declared.
     """
-    if b"\0" in source:
-        raise SourceError("holds a null byte, so it is no Python source", _line_of(source, source.index(b"\0")))
+    refuse_null_bytes(source)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
     except SyntaxError as error:
@@ -97,6 +101,18 @@ def decoded(source: bytes) -> tuple[str, str]:
         raise SourceError(byte + advice, _line_of(error.object, error.start)) from error
     except (UnicodeError, LookupError) as error:
         raise SourceError(f"cannot be decoded as {encoding}: {_first_line(error)}") from error
+
+
+def refuse_null_bytes(source: bytes) -> None:
+    """Let no bytes pass that Python does not take for source, and in which no name can be found.
+
+    Raises:
+        SourceError: there are null bytes, as in UTF-16 and UTF-32.
+    """
+    if source.startswith(WIDE_MARKS):
+        raise SourceError("is text in UTF-16 or UTF-32, which Python does not read; save it as UTF-8")
+    if b"\0" in source:
+        raise SourceError("holds a null byte, so it is no Python source", _line_of(source, source.index(b"\0")))
 
 
 class HalfTypedError(SourceError):

@@ -10,6 +10,7 @@ import re
 import warnings
 from typing import TYPE_CHECKING
 
+from xla_lint.program.syntax.conflicts import ours
 from xla_lint.program.syntax.depth import room_to_recurse
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ MOST_JOINED = 40
 """How many further pieces are tried to complete a statement."""
 BLANKS = " \t\f\r\n"
 """What Python passes over at the ends of a line; other spaces of Unicode are none to it."""
+HEAD = re.compile(r"\s*(?:@|(?:async|def|class|for|while|with|if|elif|else|try|except|finally|match|case)\b)")
+"""The start of a statement with a body, or what will be one."""
+BRACKETS = re.compile(r"""#.*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[(\[{]|[)\]}]""")
+"""The brackets of a line, and what may hold others."""
 LONGEST_HEAD = 12
 """How many lines the head of a statement may have."""
 
@@ -37,7 +42,7 @@ LONGEST_HEAD = 12
 def mended(text: str) -> str | None:
     """A module's text without the statements that do not parse; None where that does not make it Python."""
     with room_to_recurse():
-        whole = "\n".join(_mended_block(text.split("\n")))
+        whole = "\n".join(_mended_block(ours(text.split("\n"))))
         return whole if fault(whole) is None else None
 
 
@@ -65,29 +70,30 @@ def fault(code: str) -> SyntaxError | None:
 
 def _mended_block(lines: Sequence[str]) -> Iterator[str]:
     """The lines of a block, each statement as it is, or mended."""
-    pieces = list(_pieces(lines))
+    for statement in _put_back(list(_completed(list(_pieces(lines))))):
+        yield from statement if _parses(statement) else _mended_statement(statement)
+
+
+def _completed(pieces: Sequence[list[str]]) -> Iterator[list[str]]:
+    """The pieces, each with the further ones that complete it."""
     at = 0
     while at < len(pieces):
-        joined, following = _completed(pieces, at)
-        if _parses(joined):
-            yield from joined
-            at = following
-        else:
-            yield from _mended_statement(pieces[at])
-            at += 1
+        following = _end(pieces, at)
+        yield [line for piece in pieces[at:following] for line in piece]
+        at = following
 
 
-def _completed(pieces: Sequence[list[str]], at: int) -> tuple[list[str], int]:
-    """A statement with as many further pieces as complete it, and where the next one begins."""
+def _end(pieces: Sequence[list[str]], at: int) -> int:
+    """Where the pieces end that are a statement together: behind the first where none complete it."""
     joined = list(pieces[at])
     for following in range(at + 1, min(at + MOST_JOINED, len(pieces)) + 1):
         error = fault(_unindented(joined))
         if error is None:
-            return joined, following
+            return following
         if following == len(pieces) or not any(part in (error.msg or "") for part in UNFINISHED):
             break
         joined += pieces[following]
-    return pieces[at], at + 1
+    return at + 1
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -107,6 +113,52 @@ def _pieces(lines: Sequence[str]) -> Iterator[list[str]]:
         piece.append(line)
     if piece:
         yield piece
+
+
+def _put_back(pieces: Sequence[list[str]]) -> list[list[str]]:
+    """The pieces with the lines that are typed too far left, inside a body, as lines of it: these are cut."""
+    found: list[list[str]] = []
+    for number, piece in enumerate(pieces):
+        depth = next((_indent(line) for line in piece[1:] if line.strip(BLANKS)), 0)
+        last = len(found) - 1
+        if _is_torn(piece, depth) and not _closes(piece, pieces[number + 1 : number + 2]):
+            while last > 0 and _is_stray(found[last]):
+                last -= 1
+            if last >= 0 and _has_body(found[last], depth):
+                stray = [*(line for each in found[last + 1 :] for line in each), piece[0]]
+                found[last:] = [[*found[last], *(f"{' ' * depth}{opaque(line)}" for line in stray), *piece[1:]]]
+                continue
+        found.append(piece)
+    return found
+
+
+def _is_torn(piece: Sequence[str], depth: int) -> bool:
+    """Whether lines of a depth follow a line that has no body."""
+    return depth > _indent(piece[0]) and HEAD.match(piece[0]) is None and not _parses(piece)
+
+
+def _is_stray(piece: Sequence[str]) -> bool:
+    """Whether a line may be another that is typed too far left."""
+    return len(piece) == 1 and HEAD.match(piece[0]) is None and not _parses(piece)
+
+
+def _has_body(piece: Sequence[str], depth: int) -> bool:
+    """Whether a statement has a body with lines of a depth."""
+    code = [line for line in piece if line.strip(BLANKS) and not line.lstrip().startswith("#")]
+    return bool(code) and HEAD.match(code[0]) is not None and any(_indent(line) == depth for line in code)
+
+
+def _closes(piece: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
+    """Whether a bracket that the first line of a piece opens is closed on another, or in what follows."""
+    depth = _opened(piece[0])
+    rest = (line for lines in (piece[1:], *following) for line in lines)
+    return depth > 0 and any((depth := depth + _opened(line)) <= 0 for line in rest)
+
+
+def _opened(line: str) -> int:
+    """How many brackets a line opens more than it closes."""
+    pieces = [match[0] for match in BRACKETS.finditer(line)]
+    return sum(piece in "([{" for piece in pieces) - sum(piece in ")]}" for piece in pieces)
 
 
 def _mended_statement(lines: list[str]) -> list[str]:
