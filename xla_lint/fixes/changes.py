@@ -158,7 +158,48 @@ class Defer(NamedTuple):
     """What takes a function and its arguments: `register(function, args=(...))`."""
 
 
-Change = Refer | ImportInstead | ChangeCall | Append | PassTo | Fill | MoveBehind | MoveAhead | Defer
+Parts = tuple["str | Name | Span", ...]
+"""An expression in parts: texts, importable names, and parts of the source that stay as they are."""
+
+
+class Write(NamedTuple):
+    """Another expression takes the place of one."""
+
+    at: Span
+    parts: Parts
+
+
+class Guard(NamedTuple):
+    """A statement that is a call is made under a condition from then on, and calls another function."""
+
+    at: Span
+    function: Parts
+    condition: Parts
+
+
+class Remove(NamedTuple):
+    """A statement that is an expression goes."""
+
+    at: Span
+
+
+class Unwrap(NamedTuple):
+    """A `with` goes, and its body stays."""
+
+    at: Span
+
+
+class Unimport(NamedTuple):
+    """An import brings nothing of a package any more, which nothing uses."""
+
+    at: Span
+    package: str
+
+
+Change = (
+    Refer | ImportInstead | ChangeCall | Append | PassTo | Fill | MoveBehind | MoveAhead | Defer
+    | Write | Guard | Remove | Unwrap | Unimport
+)  # fmt: skip
 
 
 class Fix(NamedTuple):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import libcst as cst
+import libcst.matchers as m
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider, ScopeProvider
 
 if TYPE_CHECKING:
@@ -164,6 +165,11 @@ class Document:
         start, _ = self.range_of(node)
         before = self.text[self.line_start(start) : start]
         return before if not before.strip() else ""
+
+    def has_long_text(self, node: cst.CSTNode) -> bool:
+        """Whether a node holds a text that goes over several lines, whose indentation is a part of it."""
+        texts = m.findall(node, m.SimpleString() | m.FormattedString())
+        return any(len(self.source(text).splitlines()) > 1 for text in texts)
 
     def scope(self, node: cst.CSTNode) -> Scope | None:
         """The scope in which the names of a node are looked up."""

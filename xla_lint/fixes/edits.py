@@ -11,11 +11,16 @@ from xla_lint.fixes.changes import (
     ChangeCall,
     Defer,
     Fill,
+    Guard,
     ImportInstead,
     MoveAhead,
     MoveBehind,
     PassTo,
     Refer,
+    Remove,
+    Unimport,
+    Unwrap,
+    Write,
 )
 from xla_lint.fixes.deferring import defer
 from xla_lint.fixes.document import Document
@@ -24,7 +29,9 @@ from xla_lint.fixes.expressions import append, fill, pass_to
 from xla_lint.fixes.import_edits import import_edits
 from xla_lint.fixes.imports import Imports
 from xla_lint.fixes.moves import move_ahead, move_behind
-from xla_lint.fixes.names import import_instead, refer
+from xla_lint.fixes.names import import_instead, refer, unimport
+from xla_lint.fixes.removing import remove, unwrap
+from xla_lint.fixes.writing import guard, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,6 +48,11 @@ DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] =
     MoveBehind: move_behind,
     MoveAhead: move_ahead,
     Defer: defer,
+    Write: write,
+    Guard: guard,
+    Remove: remove,
+    Unwrap: unwrap,
+    Unimport: unimport,
 }
 """What drafts each kind of change; None where the source around it does not allow it."""
 

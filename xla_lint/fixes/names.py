@@ -12,7 +12,7 @@ from xla_lint.fixes.drafts import Draft, Wanted
 from xla_lint.fixes.imports import dotted_of
 
 if TYPE_CHECKING:
-    from xla_lint.fixes.changes import ImportInstead, Name, Refer, Takes
+    from xla_lint.fixes.changes import ImportInstead, Name, Refer, Takes, Unimport
     from xla_lint.fixes.document import Document
     from xla_lint.fixes.imports import Binding, Imports, Statement
 
@@ -44,6 +44,15 @@ def import_instead(document: Document, imports: Imports, change: ImportInstead) 
         return draft if done else None
     done = all(_called(document, imports, use, change.takes, draft) for use in uses)
     return draft if done and _taken_from_elsewhere(document, imports, binding, change.to, draft) else None
+
+
+def unimport(document: Document, imports: Imports, change: Unimport) -> Draft | None:
+    """Let an import bring nothing of a package any more."""
+    statement = document.find(change.at, cst.Import) or document.find(change.at, cst.ImportFrom)
+    if statement is None or len(document.block(statement).body) == 1:
+        return None
+    unneeded = [b for b in imports.of(statement) if b.dotted.partition(".")[0] == change.package]
+    return Draft(unneeded=unneeded) if unneeded else None
 
 
 def _use(document: Document, imports: Imports, node: cst.CSTNode, to: Name, takes: Takes | None, draft: Draft) -> bool:

@@ -4,7 +4,7 @@
 `text_successor(Kind.DEVICE, "xla", "torch_tpu")` of a text that stands for torch_xla in a call: each what replaces it,
 and how hard the replacing is (`Group`). `BACKENDS` lists the successors. Every name below `torch_xla.` has an answer
 unless it is that of a module with rows of its own: one that the table does not list is `Group.THOUGHT` with nothing in
-its place.
+its place. What is mechanical about a name is in its `Form`s.
 """
 
 from __future__ import annotations
@@ -38,6 +38,53 @@ class Kind(enum.Enum):
     COMPILER = "compiler"
 
 
+class Stands(enum.Enum):
+    """As what a name stands in the source."""
+
+    CALL = "call"
+    """It is called."""
+    STATEMENT = "statement"
+    """Its call is a statement."""
+    CONTEXT = "context"
+    """Its call is all that a `with` enters, and nothing is bound to it."""
+    DECORATOR = "decorator"
+    """It decorates, and is not called."""
+    NAME = "name"
+    """In whatever way."""
+
+
+class Caveat(enum.Enum):
+    """What must hold for a form to say the same."""
+
+    GROUP = "process group"
+    """The program has joined a process group by then."""
+    GRADIENTS = "gradients"
+    """Something else reduces the gradients."""
+    EACH_HOST = "each host"
+    """There is one host, or one of all will do where there was one on each."""
+
+
+class Form(NamedTuple):
+    """One way to use a name, for which it is known word by word what takes its place."""
+
+    stands: Stands
+    writes: str | None
+    """What takes its place; None: nothing. In it, `<module:name>` is something importable, a `*` in that the last part
+    of the name, and `<parameter>` the argument of the call."""
+    parameters: tuple[str, ...] | None
+    """Those of the call; an argument that is neither written, nor left out, nor as it is given does not fit. None: the
+    arguments stay as they are."""
+    ignores: frozenset[str]
+    """The parameters whose arguments are left out."""
+    given: tuple[tuple[str, str], ...]
+    """The parameters that must be given, each with the source of its argument."""
+    without: frozenset[str]
+    """The keywords that must not be given."""
+    under: str | None
+    """The condition under which the statement is made from then on, written as `writes` is."""
+    caveat: Caveat | None
+
+
 class Successor(NamedTuple):
     """What becomes of a name or a text on one backend."""
 
@@ -48,6 +95,8 @@ class Successor(NamedTuple):
     """What to write instead; None where it is dropped, or where nothing is known."""
     note: str
     """What else to know; empty where that is all."""
+    forms: tuple[Form, ...] = ()
+    """What is mechanical about it: the first that fits a use tells what takes its place."""
 
     @property
     def advice(self) -> str:
@@ -55,6 +104,14 @@ class Successor(NamedTuple):
         if self.becomes is None:
             return f"drop it ({self.note})" if self.group is Group.GONE else self.note
         return f"write {self.becomes}" + (f" ({self.note})" if self.note else "")
+
+
+def unused(dotted: str, backend: str) -> Successor:
+    """What becomes of an import of torch_xla that brings nothing which is used."""
+    answer = successor(dotted, backend)
+    if answer is not None and answer.becomes is not None:
+        return answer
+    return Successor(dotted, Group.GONE, None, "nothing uses it")
 
 
 def successor(dotted: str, backend: str) -> Successor | None:
@@ -97,4 +154,21 @@ def _successor(row: dict[str, Any], name: str, backend: str) -> Successor:
     device = spellings["device"]
     becomes = row.get(device, row.get("becomes"))
     note = row.get(f"{device}_note", row.get("note", ""))
-    return Successor(name, Group(row["group"]), becomes.format(**spellings) if becomes else None, note)
+    forms = tuple(_form(form, backend) for form in row.get("forms", ()))
+    return Successor(name, Group(row["group"]), becomes.format(**spellings) if becomes else None, note, forms)
+
+
+@functools.cache
+def _form(name: str, backend: str) -> Form:
+    row, spellings = _table()["forms"][name], _table()["backends"][backend]
+    writes, parameters = row.get("writes"), row.get("parameters", ())
+    return Form(
+        stands=Stands(row.get("stands", "call")),
+        writes=writes.format(**spellings) if writes is not None else None,
+        parameters=tuple(parameters) if parameters is not None else None,
+        ignores=frozenset(row.get("ignores", ())),
+        given=tuple(row.get("given", {}).items()),
+        without=frozenset(row.get("without", ())),
+        under=row.get("under"),
+        caveat=Caveat(row["caveat"]) if "caveat" in row else None,
+    )

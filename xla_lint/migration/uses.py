@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
-from xla_lint.knowledge.successors import Group, Kind, successor, text_successor
+from xla_lint.knowledge.successors import Group, Kind, successor, text_successor, unused
 from xla_lint.places import place_of
 from xla_lint.program.backend import ASSUMED, package_of
 from xla_lint.program.syntax.imports import dotted_name
 from xla_lint.program.syntax.spelling import source_of
+from xla_lint.program.syntax.unused import unused_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +57,8 @@ class Use:
 def uses_in(module: nodes.Module, backend: Backend, lines: Sequence[str]) -> list[Use]:
     """The uses of torch_xla in a module that moves to a backend, in the order of its lines, which are given too.
 
-    Imports are no uses of their own but for those that name nothing: a star, and a package that is built on torch_xla.
+    Imports are no uses of their own but for those that name nothing: a star, what nothing uses, and a package that is
+    built on torch_xla.
     """
     found = [placed(node, lines, answer) for node, answer in _uses(module, backend)]
     return sorted(found, key=lambda use: (use.line, use.column))
@@ -79,9 +81,9 @@ def _answer(node: nodes.NodeNG, backend: Backend) -> Answer | None:
     if isinstance(node, nodes.Const):
         return _of_text(node, backend)
     if isinstance(node, nodes.Import):
-        return next(filter(None, (_of_package(name) for name, _ in node.names)), None)
+        return next(filter(None, (_of_package(name) for name, _ in node.names)), _of_unused(node, backend))
     if isinstance(node, nodes.ImportFrom):
-        return _of_star(node) or _of_package(node.modname or "")
+        return _of_star(node) or _of_package(node.modname or "") or _of_unused(node, backend)
     dotted = None if _goes_on(node) else dotted_name(node)
     if dotted is None or package_of(dotted) is None:
         return None
@@ -113,6 +115,11 @@ def _of_star(node: nodes.ImportFrom) -> Answer | None:
     name = "" if node.level else (node.modname or "")
     hides = package_of(name) is not None and any(imported == "*" for imported, _ in node.names)
     return Answer(name, None, STAR) if hides else None
+
+
+def _of_unused(node: nodes.Import | nodes.ImportFrom, backend: Backend) -> Answer | None:
+    name = next(unused_names(node, ASSUMED.name), None)
+    return None if name is None else _classified(name, unused(name, backend.name))
 
 
 def _of_package(name: str) -> Answer | None:

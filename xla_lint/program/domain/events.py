@@ -357,7 +357,10 @@ class CompiledCall(Event):
 
 @dataclass(slots=True, eq=False)
 class ForeignName(Event):
-    """A program on its way to another backend uses a name of the old one. It stands where the name is read."""
+    """A program on its way to another backend uses a name of the old one.
+
+    It stands where the name is read, and at an import of what nothing reads.
+    """
 
     dotted: str
 

@@ -10,7 +10,7 @@ from xla_lint.program.domain.definitions import Imported, ModuleValue
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.values import UNKNOWN, Name, Text
 from xla_lint.program.interpreter.definitions import suspend
-from xla_lint.program.interpreter.names import known
+from xla_lint.program.interpreter.names import known, note_unused
 from xla_lint.program.interpreter.statements import run_definitions
 from xla_lint.program.machine.limits import MOST_MODULES, Limit
 from xla_lint.program.machine.meanings import attributes_of, statement
@@ -30,6 +30,7 @@ def import_(machine: Machine, node: nodes.Import) -> None:
         bound = name if alias else name.partition(".")[0]
         path = own_module(machine, bound, 0)
         machine.here.env[alias or bound] = Name(canonical(bound)) if path is None else Imported(path, "", bound)
+    note_unused(machine, node)
 
 
 @statement(nodes.ImportFrom)
@@ -47,6 +48,7 @@ def import_from(machine: Machine, node: nodes.ImportFrom) -> None:
             machine.here.env[alias or name] = Imported(inside, "", dotted)
         else:
             machine.here.env[alias or name] = Name(dotted) if path is None else Imported(path, name, dotted)
+    note_unused(machine, node)
 
 
 def import_all(machine: Machine, path: Path | None) -> None:

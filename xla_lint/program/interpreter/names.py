@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend import backend_of
+from xla_lint.program.backend import OWN_PACKAGES, backend_of
 from xla_lint.program.domain.definitions import Imported
 from xla_lint.program.domain.events import ForeignName
 from xla_lint.program.domain.objects import OPEN, is_undecided, resolved
 from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name
+from xla_lint.program.syntax.unused import unused_names
 from xla_lint.program.syntax.uses import is_member, path_of, receiver_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ def note_name(machine: Machine, node: nodes.NodeNG, dotted: str) -> None:
     if node not in machine.named and machine.aim.is_moving and backend_of(dotted) is not machine.backend:
         machine.emit(ForeignName(node, machine.context, dotted))
     machine.named[node] = dotted
+
+
+def note_unused(machine: Machine, statement: nodes.Import | nodes.ImportFrom) -> None:
+    """Note that an import of another backend than the program moves to brings nothing that is used."""
+    if not machine.aim.is_moving:
+        return
+    for dotted in (name for other in OWN_PACKAGES for name in unused_names(statement, other)):
+        if backend_of(dotted) is not machine.backend:
+            machine.emit(ForeignName(statement, machine.context, dotted))
 
 
 def rebind(machine: Machine, target: nodes.NodeNG | None, old: Value, new: Value) -> None:

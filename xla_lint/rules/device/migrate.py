@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
-from xla_lint.knowledge.successors import Kind, successor, text_successor
+from xla_lint.knowledge.successors import Kind, successor, text_successor, unused
 from xla_lint.program.backend import ASSUMED, spelled
 from xla_lint.program.backend.backend import Property
 from xla_lint.program.domain.events import ForeignName, LibraryCall
 from xla_lint.program.domain.values import Text
 from xla_lint.rules.base import EVERYWHERE, Rule, Severity
+from xla_lint.rules.device.porting import FIXES, port_of_name, port_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from xla_lint.knowledge.successors import Successor
     from xla_lint.program.domain.events import Event
     from xla_lint.program.queries import Program
     from xla_lint.rules.base import Finding
+    from xla_lint.rules.device.porting import Port
 
 JOIN, COMPILE = "torch.distributed.init_process_group", "torch.compile"
 TEXTS = {
@@ -33,14 +37,27 @@ TEXTS = {
 """The calls whose texts may stand for torch_xla: position, name and kind of each."""
 
 
+Line = tuple[nodes.NodeNG, int]
+"""A module, and the number of a line."""
+
+
+class Use(NamedTuple):
+    """A use of torch_xla."""
+
+    name: str
+    answer: Successor
+    port: Port | None
+    """What it becomes, where that is mechanical."""
+
+
 class Migrate(Rule):
     """A name of torch_xla is left in a program that moves to TorchTPU or TorchNeuron.
 
     ## What it does
     Finds every use of a name of torch_xla, of the device `"xla"`, of the process group `"xla"` and of the compiler
     `"openxla"`, where the program is checked for another backend (`--xla-target=torch_tpu` or `torch_neuron`), or names
-    the device of one beside torch_xla. The message says what takes its place. There is one finding a line; imports are
-    not reported, and neither are the methods of what was made.
+    the device of one beside torch_xla. The message says what takes its place. There is one finding a line. Imports are
+    reported where nothing uses what they bring; methods of what was made are not.
 
     ## Why it matters
     PyTorch/XLA is deprecated: its last release is of 2.9, and TorchTPU and TorchNeuron take its place (documented by
@@ -63,10 +80,11 @@ class Migrate(Rule):
     subscribes = (ForeignName, LibraryCall)
     needs = (Property.SUCCEEDS_XLA,)
     modes = EVERYWHERE
+    fixes = FIXES
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self._told: set[tuple[nodes.NodeNG, int]] = set()
+        self._told: set[Line] = set()
 
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
@@ -77,34 +95,49 @@ class Migrate(Rule):
         """Report what is of torch_xla, once a line."""
         if not self.program.aim.is_moving:
             return
-        found = self._foreign(event)
-        place = event.node.root(), int(event.node.lineno or 0)
-        if found is None or place in self._told:
+        use = self._use(event)
+        line = _line_of(event)
+        if use is None or line in self._told:
             return
-        self._told.add(place)
-        name, answer = found
-        yield self.finding(
+        self._told.add(line)
+        found = self.finding(
             event.node,
-            name=name,
+            name=use.name,
             old=ASSUMED.name,
-            group=answer.group.value,
+            group=use.answer.group.value,
             title=self.program.backend.title,
-            advice=answer.advice,
+            advice=use.answer.advice,
         )
+        ports = [other.port for other in self._by_line[line] if other.port is not None]
+        port = next((port for port in ports if port.fix.safe), ports[0] if ports else None)
+        yield found.repaired_by(port.fix, port.change) if port is not None else found
 
-    def _foreign(self, event: Event) -> tuple[str, Successor] | None:
+    @cached_property
+    def _by_line(self) -> Mapping[Line, list[Use]]:
+        """All uses of each line, of which one finding tells."""
+        found: dict[Line, list[Use]] = defaultdict(list)
+        for event in self.program.events:
+            if isinstance(event, ForeignName) or (isinstance(event, LibraryCall) and self.is_of_interest(event.name)):
+                use = self._use(event)
+                if use is not None:
+                    found[_line_of(event)].append(use)
+        return found
+
+    def _use(self, event: Event) -> Use | None:
         backend = self.program.backend.name
         if isinstance(event, ForeignName):
             parent = event.node.parent
             if isinstance(parent, nodes.Attribute) and parent.expr is event.node and self._goes_on(parent):
                 return None
-            answer = successor(event.dotted, backend)
-            return None if answer is None else (spelled(event.dotted), answer)
+            is_import = isinstance(event.node, (nodes.Import, nodes.ImportFrom))
+            answer = (unused if is_import else successor)(event.dotted, backend)
+            if answer is not None:
+                return Use(spelled(event.dotted), answer, port_of_name(event, answer, self.program))
         if isinstance(event, LibraryCall):
-            for kind, text in texts_of(event):
+            for slot, kind, text in texts_of(event):
                 answer = text_successor(kind, text, backend)
                 if answer is not None:
-                    return text, answer
+                    return Use(text, answer, port_of_text(event, slot, text, answer))
         return None
 
     def _goes_on(self, longer: nodes.Attribute) -> bool:
@@ -112,8 +145,12 @@ class Migrate(Rule):
         return any(isinstance(event, ForeignName) for event in self.program.at(longer))
 
 
-def texts_of(call: LibraryCall) -> Iterator[tuple[Kind, str]]:
-    """The texts in a call that may stand for torch_xla."""
+def _line_of(event: Event) -> Line:
+    return event.node.root(), int(event.node.lineno or 0)
+
+
+def texts_of(call: LibraryCall) -> Iterator[tuple[tuple[int, str], Kind, str]]:
+    """The texts in a call that may stand for torch_xla, each with its position and its name."""
     places = TEXTS.get(call.name)
     if places is None:
         first = (0,) if call.name.rpartition(".")[2] == "to" else (-1,)
@@ -121,4 +158,4 @@ def texts_of(call: LibraryCall) -> Iterator[tuple[Kind, str]]:
     for position, name, kind in places:
         value = call.argument(position, name)
         if isinstance(value, Text) and value.const is not None:
-            yield kind, value.const
+            yield (position, name), kind, value.const
