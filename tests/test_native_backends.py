@@ -180,3 +180,28 @@ def test_the_same_offsets_in_every_step_are_fine() -> None:
         "    total.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n"
     )
     assert symbols(decode + train) == set()
+
+
+def test_a_text_makes_no_program_of_torch_tpu_of_one_that_asks_torch_xla() -> None:
+    text = """import torch
+from torch.utils.data import DataLoader
+KINDS = ["cpu", "tpu"]
+def worker(index):
+    import torch_xla.core.xla_model as xm
+    device = xm.xla_device()
+    model = torch.nn.Linear(2, 2).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in DataLoader(torch.ones(100, 2), batch_size=4, drop_last=True):
+        loss = model(x.to(device)).sum()
+        loss.backward()
+        xm.optimizer_step(optimizer, barrier=True)
+        optimizer.zero_grad()
+def launch():
+    import torch_xla.distributed.xla_multiprocessing as xmp
+    xmp.spawn(worker)
+{"tpu": launch}[input()]()
+"""
+    (sampler,) = (message for message in messages(text) if "xla-missing-sampler" in message)
+    assert "num_replicas=xr.world_size()" in sampler
+    both = text.replace("(worker)", '(worker)\n    torch.ones(2).to("tpu")')
+    assert any("num_replicas=dist.get_world_size()" in message for message in messages(both))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from astroid import nodes
 
 from xla_lint.knowledge.operations import FACTORIES
-from xla_lint.program.backend import package_of, role_of
+from xla_lint.program.backend import backend_of, package_of, role_of
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Event, Launch, LibraryCall, LoopRun
 from xla_lint.program.domain.steps import decide
@@ -302,17 +302,22 @@ def uses_device(event: Event, backend: Backend) -> bool:
 
 
 def names_device(event: Event, backend: Backend) -> bool:
-    """Whether an event asks for a lazy device by its name, or for the replicas of a backend or what its kin give."""
+    """Whether an event asks for a backend's device by its name, or for its replicas or what its kin give.
+
+    What asks another backend tells nothing of this one.
+    """
     if not isinstance(event, LibraryCall):
-        return isinstance(event, Launch)
-    if shows_device(event.name):
+        return isinstance(event, Launch) and backend.has(Role.LAUNCH)
+    if shows_device(event.name, backend):
         return True
     return takes_device(event, backend) and any(isinstance(v, Text) and is_device(v, backend) for v in _given(event))
 
 
 @lru_cache(maxsize=4096)
-def shows_device(call: str) -> bool:
-    """Whether the name of a call tells that a lazy device is used: it asks a backend for it, or is of its kin."""
+def shows_device(call: str, backend: Backend) -> bool:
+    """Whether the name of a call tells that a backend is used: it asks for its device, or is of its kin."""
+    if backend_of(call) not in (None, backend):
+        return False
     return role_of(call) in ASKING or (is_of_xla(call) and package_of(call) is None)
 
 
