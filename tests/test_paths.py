@@ -32,6 +32,19 @@ CASES = {
         for x in loader:
             report(update(x), False)
     """,
+    "a test of the release": """
+        from packaging import version
+        if version.parse(torch.__version__) >= version.parse("2.1"):
+            read = torch.Tensor.detach
+        else:
+            read = torch.Tensor.item
+        for x in loader:
+            if torch.__version__ < "1.9":
+                print(update(x).item())
+            total = read(update(x))
+            if args.version < 4:
+                print(update(x).item())  # expect: xla-value-read
+    """,
     "a default that no call changes": """
         def evaluate(rows, wrapped=False):
             batches = rows if wrapped else MpDeviceLoader(rows, device)

@@ -92,7 +92,7 @@ CASES = {
         held[probe.other()] = h
         probe.value(held.values())  # is: [device tensor of 3 or host tensor of 3..]
         batch = {"a": h}
-        probe.value(batch.to(device))  # is: {a: host tensor of 3}
+        probe.value(batch.to(device))  # is: {a: device tensor of 3}
     """,
     "texts": """
         for x in loader:

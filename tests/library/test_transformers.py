@@ -45,7 +45,7 @@ CASES = {
         from transformers import Trainer, TrainerCallback
         class Mine(Trainer):
             def compute_loss(self, model, inputs):
-                probe.value(model)  # is: device model Module
+                probe.value(model)  # is: device model Sequential
                 probe.value(self.args.process_index)  # is: number rank
                 probe.value(self.state.is_world_process_zero)  # is: number rank
                 probe.value(self.args.output_dir)  # is: Method

@@ -29,7 +29,7 @@ class Heap:
         self._newest = 0
         self._summaries: dict[Value, tuple[int, Value]] = {}
         self.built: dict[nodes.NodeNG, Value] = {}
-        """The objects made of each class on which a framework calls methods, and of those derived from it, as one."""
+        """What was made of each class on which a framework may call methods, and of those derived from it."""
         self.recorded: set[int] = set()
         """The graph epochs in which tensors were recorded that some object has held."""
 

@@ -11,6 +11,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Class, Function, Member
 from xla_lint.program.domain.join import choose, join_all, may_alias
 from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.module_classes import is_module_class
 from xla_lint.program.domain.values import (
     NO_TENSOR,
     NUMBER,
@@ -68,7 +69,6 @@ OPTIMIZERS = ("torch.optim.", *names(Role.OPTIMIZERS))
 SCHEDULES = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
 COMPILED_MODEL = "torch.compile"
 """What a model is that a backend's compiler has compiled, and how the barrier is spelled that each call of it is."""
-MODULE_CLASSES = ("torch.nn.", "lightning.LightningModule", "transformers.PreTrainedModel")
 
 
 class Super(Value):
@@ -163,10 +163,7 @@ def is_dispatcher(value: Value) -> bool:
 def is_model(cls: Class) -> bool:
     """Whether a class derives from `torch.nn.Module`."""
     for base in cls.bases:
-        if isinstance(base, Name) and (
-            base.dotted.startswith(MODULE_CLASSES)
-            or (base.dotted.startswith("transformers.") and base.dotted.endswith(("Model", "PreTrainedModel")))
-        ):
+        if isinstance(base, Name) and is_module_class(base.dotted):
             return True
         if isinstance(base, Class) and is_model(base):
             return True

@@ -74,7 +74,8 @@ def kind_of(loop: Loop, evidence: dict[Loop, Evidence]) -> Kind:
         return Kind.STEP if shown.works else Kind.OTHER
     if not loop.model:
         return Kind.OTHER
-    return Kind.STEP if loop.anchored and not shown.in_step and not loop.over_models else Kind.UNROLLED
+    graph_each = not shown.in_step or (loop.fetches and not loop.short)
+    return Kind.STEP if loop.anchored and graph_each and not loop.over_models else Kind.UNROLLED
 
 
 def is_trial(loop: Loop, evidence: dict[Loop, Evidence]) -> bool:

@@ -49,6 +49,7 @@ from xla_lint.program.interpreter.names import note_name, resolve_use
 from xla_lint.program.library.devices import type_of
 from xla_lint.program.library.dispatch import attribute_of
 from xla_lint.program.library.optimizers import gradient_of
+from xla_lint.program.library.pretrained import BUILDERS
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import attributes_of
 from xla_lint.program.syntax.names import canonical
@@ -65,6 +66,11 @@ if TYPE_CHECKING:
 TYPE_TEST = "is_"
 """How the attributes of tensors begin that tell the type of their device: `is_cuda`."""
 TYPE_TESTS = frozenset(TYPE_TEST + device for device in (*DEVICE_TYPES, "cuda"))
+BATCH_METHODS = frozenset(
+    "char_to_token char_to_word convert_to_tensors data encodings is_fast n_sequences sequence_ids to token_to_chars "
+    "token_to_sequence token_to_word tokens word_ids word_to_chars word_to_tokens words".split()
+)
+"""What a tokenizer's batch has besides its items (`dir(BatchEncoding)`, transformers 5.24)."""
 VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 
 
@@ -105,7 +111,7 @@ def class_attribute(_: Machine, value: Class, name: str, __: nodes.NodeNG) -> Va
         return bound_to(member, value)
     if member is not None and name in value.members and is_enumeration(value, member):
         return Member(value.node, name, value, member)
-    if member is None and library_base(value) == AUTOGRAD_FUNCTION:
+    if member is None and (library_base(value) == AUTOGRAD_FUNCTION or name in BUILDERS):
         return Method(value, name)
     return member if member is not None else UNKNOWN
 
@@ -122,6 +128,14 @@ def loader_attribute(_: Machine, value: Loader, name: str, __: nodes.NodeNG) -> 
     if name in ("dataset", "sampler", "batch_sampler"):
         return (value.host.sampler if name == "sampler" else None) or UNKNOWN
     return (value.host.batch_size or UNKNOWN) if name == "batch_size" else None
+
+
+@attributes_of(Mapping)
+def mapping_attribute(_: Machine, value: Mapping, name: str, __: nodes.NodeNG) -> Value | None:
+    """An item of a dict that takes attributes for items, as a tokenizer's batch does; None for its methods."""
+    if name in BATCH_METHODS or hasattr(dict, name):
+        return None
+    return value.entries.get(name) or (value.element if isinstance(value.element, Tensor) else None)
 
 
 @attributes_of(Function)

@@ -124,13 +124,15 @@ def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes
         return join_all(method_of_receiver(machine, option, name, node) for option in known)
     if isinstance(receiver, Tensor) or receiver is UNKNOWN:
         return Method(receiver, name)
+    if name == "forward" and isinstance(receiver, Instance) and receiver.model:
+        return receiver
     return machine.attribute(receiver, name, node)
 
 
 def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) -> Arguments:
     """Evaluate a call's arguments; `spelled`: those that are spelled out decide what runs inside the call."""
     positional: list[Value] = []
-    unpacked = False
+    unpacked, rest = False, None
     for argument in node.args:
         if type(argument) is nodes.Starred:
             inner = machine.evaluate(argument.value)
@@ -141,6 +143,7 @@ def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) ->
                 element = machine.iterate(inner, None, argument)
                 if isinstance(inner, (Sequence, Tensor)):
                     positional.append(element)
+                rest = rest or next(iter(tensors_in(element)), None)
         elif spelled:
             positional.append(stated(machine, node, argument, len(positional)))
         else:
@@ -158,8 +161,9 @@ def arguments_of(machine: Machine, node: nodes.Call, *, spelled: bool = True) ->
             if isinstance(value, Mapping):
                 keywords.update(value.entries)
             if tensors := list(tensors_in(value)):
-                keywords.setdefault("**", tensors[0])
-    return Arguments(node, positional, keywords, unpacked)
+                rest = tensors[0]
+                keywords.setdefault("**", rest)
+    return Arguments(node, positional, keywords, unpacked, rest)
 
 
 def stated(machine: Machine, call: nodes.Call, argument: nodes.NodeNG, slot: int | str | None) -> Value:

@@ -30,12 +30,16 @@ from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_st
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
 from xla_lint.program.syntax.device_tests import asks_for_device
-from xla_lint.program.syntax.index import is_choice, is_flag
+from xla_lint.program.syntax.index import is_choice, is_flag, last_name
+from xla_lint.program.syntax.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.narrowing import Narrowings
     from xla_lint.program.machine.machine import Machine
+
+
+NAMING_NODES = (nodes.Name, nodes.Attribute)
 
 
 def ask(machine: Machine, node: nodes.NodeNG) -> Truth:
@@ -56,6 +60,8 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
         truth.known = None
     if truth.known is None and not truth.ranked and (asked := answer_of_flag(machine, node)) is not None:
         truth.known, truth.usual = asked, None
+    if truth.known is None:
+        truth.known = answer_of_release(machine, node)
     if truth.known is None and is_setting(node, value):
         truth.if_true.add(Condition.SETTING)
         truth.if_false.add(Condition.SETTING)
@@ -77,6 +83,19 @@ def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
     text = node.as_string()
     opposite = text.replace(" != ", " == ") if " != " in text else text.replace(" == ", " != ")
     return on_xla if text in flags else not on_xla if opposite in flags else None
+
+
+def answer_of_release(machine: Machine, node: nodes.NodeNG) -> bool | None:
+    """What a comparison that asks for the release answers on the target; None for another test."""
+    if not isinstance(node, nodes.Compare) or not any(map(names_version, node.nodes_of_class(NAMING_NODES))):
+        return None
+    answer = VersionTests(machine.target).decide(node)
+    return answer is Answer.YES if answer in (Answer.YES, Answer.NO) else None
+
+
+def names_version(node: nodes.NodeNG) -> bool:
+    """Whether a name or an attribute is called after a version."""
+    return "version" in last_name(node).lower()
 
 
 def truth_of_boolean(machine: Machine, node: nodes.BoolOp) -> tuple[Truth, Value]:

@@ -8,11 +8,11 @@ from astroid import nodes
 
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.loops import Form
-from xla_lint.program.domain.objects import bound_to, is_model, library_base, member_of
+from xla_lint.program.domain.objects import bound_to, is_model, library_base, lineage, member_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.touches import UNTOUCHED
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Number, Tensor
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Number, Tensor, options
 from xla_lint.program.interpreter.seeds import annotations_of, seeded
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters, take_result
 from xla_lint.program.library.networks import place_model
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.interpreter import Interpreter
+    from xla_lint.program.syntax.index import Index
 
 
 class EntryPoints:
@@ -58,6 +59,9 @@ class EntryPoints:
         for function in functions:
             if hook_parameters(function) is not None and function.node.lineno not in self.reached_functions:
                 self._run(function, Form.HOOK)
+        for function, form in list(self._methods_elsewhere()):
+            if function.node not in machine.visited:
+                self._run(function, form)
         for function in self._callers_first(functions):
             if not self._was_run(function.node) and not self._is_dead(function):
                 self._run(function, self._form(function))
@@ -99,7 +103,7 @@ class EntryPoints:
 
     def _named(self, function: Function) -> list[Any]:
         """Where its module uses a function's name, or an attribute of a method's name."""
-        index = function.frame.index or self.machine.index
+        index = self._index(function)
         return (index.mentioned if function.owner is None else index.attributes).get(function.name, [])
 
     def _mentions(self, function: Function) -> Iterator[nodes.NodeNG]:
@@ -137,14 +141,29 @@ class EntryPoints:
                 )
         return sorted(dict.fromkeys(found), key=lambda function: int(function.node.lineno or 0))
 
+    def _methods_elsewhere(self) -> Iterator[tuple[Function, Form]]:
+        """What frameworks call on the objects that were made of classes of other modules: hooks first, then models."""
+        made = [option for value in self.machine.heap.built.values() for option in options(value)]
+        bases = (base for one in made if isinstance(one, Instance) and one.cls is not None for base in lineage(one.cls))
+        classes = dict.fromkeys(base for base in bases if isinstance(base, Class))
+        others = [cls for cls in classes if cls.node.root() is not self.machine.module]
+        members = [member for cls in others for member in cls.members.values()]
+        methods = [member for member in members if isinstance(member, Function) and member.owner in classes]
+        yield from ((method, Form.HOOK) for method in methods if hook_parameters(method) is not None)
+        yield from ((method, Form.FORWARD) for method in methods if self._form(method) is Form.FORWARD)
+
     def _form(self, function: Function) -> Form | None:
         if function.owner is not None and is_model(function.owner) and function.name == "forward":
             return Form.FORWARD
-        uses = self.machine.uses(function.node)
+        uses = self._index(function).uses(function.node)
         steps = any(use.is_optimizer or "step" in use.methods for use in uses.values())
-        if steps and any(use.is_loss for use in uses.values()) and not self.machine.index.has_loop(function.node):
+        if steps and any(use.is_loss for use in uses.values()) and not self._index(function).has_loop(function.node):
             return Form.STEP
         return None
+
+    def _index(self, function: Function) -> Index:
+        """What the syntax of a function's module tells."""
+        return function.frame.index or self.machine.index
 
     def _run(self, function: Function, form: Form | None) -> None:
         machine = self.machine
@@ -177,12 +196,12 @@ class EntryPoints:
             bound[function.node.args.args[0].name] = RANK
         self.entries += 1
         at.entry_point = self.entries
-        at.callback = is_callback(function) or function.node in machine.index.generators
+        at.callback = is_callback(function) or function.node in self._index(function).generators
         newest = {1: max(machine.here.epochs)}
         bound = {name: rebased(value, newest) if type(value) is Tensor else value for name, value in bound.items()}
         returned, _ = machine.activate(target, bound)
         take_result(machine, target, returned)
-        if function.node not in machine.index.generators:
+        if function.node not in self._index(function).generators:
             report_outdated(machine, returned)
 
     def _instance(self, cls: Class) -> Instance:
@@ -210,7 +229,7 @@ class EntryPoints:
     def _parameters(self, function: Function, form: Form | None) -> dict[str, Value]:
         """A function's parameters, as their use and annotations show them."""
         spec = function.node.args
-        uses = self.machine.uses(function.node)
+        uses = self._index(function).uses(function.node)
         instance = function.receiver if isinstance(function.receiver, Instance) else None
         bound: dict[str, Value] = {}
         parameters = [*(spec.posonlyargs or []), *(spec.args or []), *(spec.kwonlyargs or [])]
@@ -223,7 +242,7 @@ class EntryPoints:
         named = hook_keywords(function) if form is Form.HOOK else {}
         for position, parameter in enumerate(parameters[skip:]):
             if given is not None and position < len(given):
-                bound[parameter.name] = given[position]
+                bound[parameter.name] = held_by(instance, given[position])
             elif parameter.name in named:
                 bound[parameter.name] = named.pop(parameter.name)
             else:
@@ -237,6 +256,14 @@ class EntryPoints:
         if spec.kwarg:
             bound[spec.kwarg] = Mapping(named, UNKNOWN) if named else UNKNOWN
         return bound
+
+
+def held_by(owner: Instance | None, given: Value) -> Value:
+    """What a framework gives: of models the one that the object was made with, where that is known."""
+    if owner is None or owner.model or not isinstance(given, Instance) or not given.model:
+        return given
+    held = owner.attributes.get("model", UNKNOWN)
+    return held if all(isinstance(option, Instance) and option.model for option in options(held)) else given
 
 
 def is_callback(function: Function) -> bool:

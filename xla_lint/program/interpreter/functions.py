@@ -19,7 +19,7 @@ from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
 from xla_lint.program.domain.walk import nesting
-from xla_lint.program.interpreter.seeds import with_evidence
+from xla_lint.program.interpreter.seeds import brought, with_evidence
 from xla_lint.program.interpreter.truth import parting
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
@@ -235,7 +235,7 @@ def bind_parameters(function: Function, arguments: Arguments) -> dict[str, Value
             bound[name] = keywords.pop(name)
         elif name not in bound:
             default = function.defaults.get(name, UNKNOWN)
-            bound[name] = UNKNOWN if arguments.unpacked else left_alone(default)
+            bound[name] = left_alone(default) if not arguments.unpacked else brought(function, name, arguments, default)
     if spec.kwarg:
         rest = keywords.pop("**", None)
         kept = {name: value for name, value in function.defaults.items() if name not in bound}

@@ -57,7 +57,7 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments) -> Value:
     elif cls.fields is None and instance.library and container is None:
         machine.hand_over(arguments)
         call_method(machine, instance, "__init__", arguments)
-    if has_hooks(cls):
+    if model or has_hooks(cls):
         note_built(machine, cls, instance)
     return instance
 
@@ -71,10 +71,11 @@ def hold_items(machine: Machine, instance: Instance, container: str, arguments: 
 
 
 def note_built(machine: Machine, cls: Class, instance: Instance) -> None:
-    """Note an object on which a framework calls methods."""
+    """Note an object on which a framework calls methods, all of a class as one, or the newest model of a class."""
+    together = has_hooks(cls)
     for base in lineage(cls):
         if isinstance(base, Class):
-            known = machine.heap.built.get(base.node)
+            known = machine.heap.built.get(base.node) if together else None
             machine.heap.built[base.node] = instance if known is None else join(known, instance)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from astroid import nodes
 
 from xla_lint.program.backend import names
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import OPEN
-from xla_lint.program.domain.values import UNKNOWN, Device, Instance, Location, Tensor
+from xla_lint.program.domain.values import NONE, UNKNOWN, Device, Instance, Location, Tensor
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.definitions import Function
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
     from xla_lint.program.syntax.uses import Use
 
+ONE_TENSOR = re.compile(r"(typing\.|Optional\[|torch\.|\w*Tensor|None|[]'| ])*")
+"""The annotation of a parameter that takes one tensor, or None."""
 DEVICE_LOADERS = frozenset(name.rpartition(".")[2] for name in names(Role.LOADER))
 """The loaders that move batches to a lazy device, by last name."""
 
@@ -65,6 +69,34 @@ def annotations_of(function: Function) -> dict[str, nodes.NodeNG | None]:
     }
 
 
+def brought(function: Function, name: str, arguments: Arguments, default: Value) -> Value:
+    """What a parameter stands for that only `*args` or `**kwargs` may give: one of the tensors that these hold.
+
+    One that has a default may be left to it. A parameter that is asked for its truth is a flag.
+    """
+    note = annotations_of(function).get(name)
+    if arguments.rest is None or not (note is None or ONE_TENSOR.fullmatch(note.as_string())):
+        return UNKNOWN
+    if default is UNKNOWN:
+        return arguments.rest
+    return choose([arguments.rest, default]) if default is NONE and not is_asked(function, name) else UNKNOWN
+
+
+def is_asked(function: Function, name: str) -> bool:
+    """Whether a function tests the truth of a parameter."""
+    index = function.frame.index
+    named = index.mentioned.get(name, []) if index is not None else []
+    return any(tests(node) for node in named if node.frame() is function.node)
+
+
+def tests(node: nodes.NodeNG) -> bool:
+    """Whether an expression is tested by its truth."""
+    around = node.parent
+    if isinstance(around, (nodes.If, nodes.While, nodes.IfExp, nodes.Assert)):
+        return around.test is node
+    return isinstance(around, nodes.BoolOp) or (isinstance(around, nodes.UnaryOp) and around.op == "not")
+
+
 def with_evidence(machine: Machine, function: Function, bound: dict[str, Value], arguments: Arguments) -> None:
     """Let parameters whose arguments are unknown be what their use shows, as if the function had no caller.
 
@@ -93,10 +125,18 @@ def _brought(machine: Machine, function: Function, name: str, use: Use | None) -
         return Instance(None, OPEN, certain=False)
     if not machine.assume_device:
         return UNKNOWN
-    value = seeded(use, annotations_of(function).get(name), None, None)
+    model = model_of(function)
+    value = seeded(use, annotations_of(function).get(name), Form.FORWARD if model is not None else None, model)
     if isinstance(value, Device):
         return value if use is not None and use.surely_placed else UNKNOWN
-    return value if isinstance(value, Instance) else UNKNOWN
+    return value if isinstance(value, Instance) or (isinstance(value, Tensor) and model is not None) else UNKNOWN
+
+
+def model_of(function: Function) -> Instance | None:
+    """The model on the device whose `forward` a function is; None for others."""
+    owner = function.receiver
+    runs = function.name == "forward" and isinstance(owner, Instance) and owner.model
+    return owner if runs and isinstance(owner, Instance) and owner.place is Location.DEVICE else None
 
 
 def given_for(function: Function, name: str, arguments: Arguments) -> nodes.NodeNG | None:

@@ -20,6 +20,7 @@ from xla_lint.program.domain.values import (
     Number,
     Sequence,
     Stream,
+    Tensor,
     Text,
     Value,
 )
@@ -221,10 +222,21 @@ def update(machine: Machine, receiver: Mapping, name: str, arguments: Arguments)
 
 @methods(Mapping)
 def mapping_method(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
-    """The other methods of dicts; `to` is that of a tokenizer's batch."""
+    """The other methods of dicts."""
     if name == "copy":
         return Mapping(dict(receiver.entries), receiver.element, receiver.factory)
-    return receiver if name == "to" else UNKNOWN
+    return UNKNOWN
+
+
+@methods(Mapping, "to")
+def move_batch(machine: Machine, receiver: Mapping, name: str, arguments: Arguments) -> Value | None:
+    """A tokenizer's batch moves its tensors, and is itself again."""
+    for key, value in list(receiver.entries.items()):
+        if isinstance(value, Tensor):
+            machine.heap.put(receiver.entries, key, machine.method(value, name, arguments))
+    if isinstance(receiver.element, Tensor):
+        machine.heap.assign(receiver, "element", machine.method(receiver.element, name, arguments))
+    return receiver
 
 
 @methods(Text, "format")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.events import Transfer
 from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.locations import device_tensors, location_of
+from xla_lint.program.domain.module_classes import holds_parts
 from xla_lint.program.domain.objects import COMPILED_MODEL, is_assumed
 from xla_lint.program.domain.values import (
     FACT,
@@ -73,6 +74,11 @@ MODULES_INSIDE = frozenset(
     {"get_submodule", "get_input_embeddings", "get_output_embeddings", "get_encoder", "get_decoder", "get_base_model"}
 )
 """Methods that give a part of a model."""
+VERBS = (
+    "_", "add_", "can_", "compute_", "create_", "disable_", "enable_", "freeze_", "from_", "get_", "init_", "load_",
+    "log", "on_", "post_", "prepare_", "push_", "resize_", "save_", "set_", "tie_", "toggle_", "update_", "warn_",
+)  # fmt: skip
+"""How the names of methods begin that run no part of a model."""
 
 
 def any_module(machine_place: Location) -> Instance:
@@ -156,7 +162,21 @@ def model_method(machine: Machine, receiver: Instance, name: str, arguments: Arg
         return UNKNOWN
     if receiver.cls is None and receiver.library == ANY and device_tensors(arguments.values()):
         return run_method(machine, receiver, arguments)
+    if holds_parts(receiver.library) and runs_part(machine, receiver, name, arguments):
+        return perhaps(run_model(machine, receiver, arguments))
     return None
+
+
+def runs_part(machine: Machine, model: Instance, name: str, arguments: Arguments) -> bool:
+    """Whether a method of a ready-made model, under a name without a verb, is a part of it that is called.
+
+    It is given tensors, or what is not known in the `forward` of a model on the device.
+    """
+    if name.startswith(VERBS):
+        return False
+    hidden = UNKNOWN in arguments.values() or arguments.unpacked
+    inside = hidden and machine.at.in_forward and model.place is Location.DEVICE
+    return inside or bool(device_tensors(arguments.values()))
 
 
 def run_method(machine: Machine, model: Instance, arguments: Arguments) -> Value:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xla_lint.program.backend import BACKENDS, names
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import How
+from xla_lint.program.domain.join import choose
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
     FACT,
@@ -18,18 +19,21 @@ from xla_lint.program.domain.values import (
     Location,
     Mapping,
     Number,
+    Sequence,
     Tensor,
     Value,
+    options,
 )
 from xla_lint.program.library.hooks import anything, batch_of_names, given, loader, model, optimizer, schedule
+from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import build_optimizer, step_every_turn
 from xla_lint.program.library.registry import attributes, function, hooks, methods, results_of_each
+from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.domain.definitions import Function
-    from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
 MODEL = "transformers.PreTrainedModel"
@@ -110,7 +114,39 @@ def transformers_method(machine: Machine, receiver: Instance, name: str, argumen
     machine.hand_over(arguments)
     if name == "__init__":
         step_every_turn(machine, arguments.keywords.get("optimizers") or NONE, arguments.node)
+        keep_model(machine, receiver, arguments)
     return NONE if name == "__init__" else UNKNOWN
+
+
+def keep_model(machine: Machine, trainer: Instance, arguments: Arguments) -> None:
+    """A trainer holds the model that it is given, and moves it to the device."""
+    given = arguments.get(0, "model") or UNKNOWN
+    models = [option for option in options(given) if isinstance(option, Instance) and option.model]
+    if trainer.library.endswith("Trainer") and models:
+        machine.heap.put(trainer.attributes, "model", choose(models))
+        for each in models:
+            place_model(machine, each, Location.DEVICE, certain=False)
+
+
+@methods("transformers.", "compute_loss", "training_step", "prediction_step")
+def trainer_step(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """A trainer's own step gives the loss of the batch, and more where it is asked for (transformers 5.24)."""
+    if not receiver.library.endswith("Trainer"):
+        return None
+    given = arguments.get(0, "model") or UNKNOWN
+    batch = Tensor(Location.DEVICE, unstructured=True, certain=False)
+    outputs = machine.call(given, Arguments(arguments.node, [], {"**": batch}, unpacked=True, rest=batch))
+    loss = machine.tensor(arguments.node, Location.DEVICE, grad=name == "compute_loss", certain=False)
+    if name == "training_step":
+        machine.backward(arguments.node)
+        return loss
+    if name == "prediction_step":
+        return Sequence([choose([part, NONE]) for part in (loss, batch, batch)], frozen=True)
+    asked = arguments.keywords.get("return_outputs")
+    pair = Sequence([loss, outputs], frozen=True)
+    if isinstance(asked, Number) and asked.const is not None:
+        return pair if asked.const else loss
+    return loss if asked is None and len(arguments.positional) < 3 else choose([loss, pair])
 
 
 def configuration(model: Instance, name: str) -> Value:

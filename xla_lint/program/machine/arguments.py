@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Arguments:
     """The arguments of one call."""
 
-    __slots__ = ("keywords", "node", "positional", "unpacked")
+    __slots__ = ("keywords", "node", "positional", "rest", "unpacked")
 
     def __init__(
         self,
@@ -23,12 +23,15 @@ class Arguments:
         positional: list[Value],
         keywords: dict[str, Value] | None = None,
         unpacked: bool = False,
+        rest: Tensor | None = None,
     ) -> None:
         self.node = node
         self.positional = positional
         self.keywords = keywords if keywords is not None else {}
         self.unpacked = unpacked
         """True where `*args` or `**kwargs` may bring more."""
+        self.rest = rest
+        """What each of those may be that `*args` and `**kwargs` bring, where these hold tensors."""
 
     def get(self, position: int, keyword: str = "") -> Value | None:
         """The argument for a parameter, None where it is not given."""

@@ -28,9 +28,11 @@ MODEL_METHODS = frozenset(
     }
 )
 TENSOR_METHODS = frozenset(
-    {"view", "size", "dim", "unsqueeze", "squeeze", "permute", "transpose", "contiguous", "softmax", "log_softmax",
-     "argmax", "masked_fill", "detach", "unbind", "flatten", "expand", "repeat", "numel", "new_zeros", "new_ones"}
-)  # fmt: skip
+    "abs amax amin argmax bmm bool chunk clamp contiguous cpu detach dim exp expand flatten float gather half "
+    "index_select item log_softmax long masked_fill masked_select matmul mean new_ones new_tensor new_zeros nonzero "
+    "norm numel permute pow repeat reshape scatter sigmoid size softmax sqrt squeeze sum tanh transpose type_as unbind "
+    "unsqueeze view".split()
+)
 QUESTIONS = frozenset({"is_tensor", "is_floating_point", "is_complex", "Size", "device", "manual_seed", "no_grad"})
 COMPUTING = frozenset({"torch", "torch.nn.functional"})
 NOT_COMPUTING = FACTORIES | QUESTIONS
@@ -38,7 +40,6 @@ DEVICE_KEYWORDS = frozenset({"device"})
 OPTIMIZER_STEPS = frozenset(name.rpartition(".")[2] for name in names(Role.OPTIMIZER_STEP, Role.REDUCE_GRADIENTS))
 OF_TENSORS = frozenset({"grad", "data", "requires_grad"})
 """The attributes of tensors that programs set."""
-OPTIMIZER_STEPS = frozenset({"optimizer_step", "reduce_gradients"})
 
 
 @dataclass(slots=True)
@@ -163,6 +164,34 @@ def note_filled(target: nodes.AssignAttr | nodes.Subscript, uses: Uses, receiver
         use_of(path, uses).filled = True
 
 
+def note_given(
+    node: nodes.Call, function: nodes.Attribute, uses: Uses, imported: dict[str, str], receiver: str | None
+) -> None:
+    """Note that names are given to a member of the receiver, or to a function of torch that computes."""
+    root, first = function.expr, node.args[0] if node.args else None
+    if isinstance(root, nodes.Name) and root.name == receiver:
+        if isinstance(first, nodes.Name):
+            use_of(first.name, uses).given_to.add(function.attrname)
+    elif function.attrname not in NOT_COMPUTING and origin_of(root, imported) in COMPUTING:
+        for given in node.args[: 2 if is_loss_function(function.attrname) else 1]:
+            if isinstance(given, nodes.Name):
+                use_of(given.name, uses).computed = True
+
+
+def origin_of(node: nodes.NodeNG, imported: dict[str, str]) -> str:
+    """The dotted name of what an expression names of an imported module, empty where it does not."""
+    if isinstance(node, nodes.Name):
+        return imported.get(node.name, "")
+    if isinstance(node, nodes.Attribute) and (owner := origin_of(node.expr, imported)):
+        return f"{owner}.{node.attrname}"
+    return ""
+
+
+def is_loss_function(name: str) -> bool:
+    """Whether a function of torch compares its first two arguments: both are tensors."""
+    return name.endswith("loss") or "cross_entropy" in name
+
+
 def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: str | None) -> None:
     """Note what one call shows of the names in it.
 
@@ -180,13 +209,7 @@ def note_call(node: nodes.Call, uses: Uses, imported: dict[str, str], receiver: 
             use_of(path, uses).optimizer = True
         if function.attrname == "to" and node.args and (path := path_of(node.args[0], receiver)):
             use_of(path, uses).placed = True
-        root = function.expr
-        if isinstance(root, nodes.Name) and node.args and isinstance(node.args[0], nodes.Name):
-            first = use_of(node.args[0].name, uses)
-            if root.name == receiver:
-                first.given_to.add(function.attrname)
-            elif imported.get(root.name) in COMPUTING and function.attrname not in NOT_COMPUTING:
-                first.computed = True
+        note_given(node, function, uses, imported, receiver)
     for keyword in node.keywords:
         if keyword.arg in DEVICE_KEYWORDS and (path := path_of(keyword.value, receiver)):
             use = use_of(path, uses)
