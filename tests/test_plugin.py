@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -16,6 +17,8 @@ import xla_lint
 from tests.doors import ONLY_XLA, TRAIN, pylint
 from tests.stand_in import Call
 from xla_lint.pages import address
+from xla_lint.plugin import XlaChecker
+from xla_lint.program.interpreter.collector_pause import RARELY, collect_rarely
 from xla_lint.program.project.scope import Scope, Version
 from xla_lint.rules import all_rules, rule_named
 from xla_lint.rules.base import Rule, Severity
@@ -221,3 +224,21 @@ def test_standard_input(tmp_path: Path) -> None:
 def test_importing_the_package_is_cheap() -> None:
     script = "import sys, xla_lint; sys.exit(bool({'pylint', 'astroid', 'rich'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+
+
+def test_collections_are_rare_until_the_run_ends(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, during = gc.get_threshold(), []
+    monkeypatch.setattr(XlaChecker, "visit_module", lambda *_: during.append(gc.get_threshold()))
+    pylint(train)
+    assert during == [RARELY]
+    assert gc.get_threshold() == before
+
+
+def test_a_collector_that_is_switched_off_stays_so() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(0)
+    try:
+        collect_rarely()
+        assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)

@@ -22,11 +22,11 @@ def register(linter: PyLinter) -> None:
 
 
 def load_configuration(linter: PyLinter) -> None:
-    """Called by pylint once it has read its options.
+    """Called by pylint once it has read its options, and before it reads the modules.
 
     Raises:
         SystemExit: an option's value will not do; the status is pylint's for wrong usage, 32.
     """
-    from xla_lint.plugin import check_options  # noqa: PLC0415
+    from xla_lint.plugin import prepare  # noqa: PLC0415
 
-    check_options(linter)
+    prepare(linter)

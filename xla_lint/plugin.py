@@ -14,7 +14,7 @@ from xla_lint.failures import check
 from xla_lint.pages import address
 from xla_lint.places import lines_of, place_of
 from xla_lint.program.backend import OWN_PACKAGES
-from xla_lint.program.interpreter.collector_pause import spare_collector
+from xla_lint.program.interpreter.collector_pause import collect_as_before, collect_rarely, spare_collector
 from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.scope import Scope, Version
@@ -68,8 +68,8 @@ def settings(config: Namespace) -> Settings:
     return Settings(Scope(config.xla_scope), version, config.xla_target or None)
 
 
-def check_options(linter: PyLinter) -> None:
-    """End the run where an option's value will not do.
+def prepare(linter: PyLinter) -> None:
+    """Get ready for a run of pylint; end it where an option's value will not do.
 
     Raises:
         SystemExit: with pylint's status for wrong usage.
@@ -79,6 +79,7 @@ def check_options(linter: PyLinter) -> None:
     except ValueError as error:
         print(f"pylint: error: argument --xla-target-version: {error}", file=sys.stderr)
         sys.exit(WRONG_USAGE)
+    collect_rarely()
 
 
 class XlaChecker(BaseChecker):
@@ -126,6 +127,10 @@ class XlaChecker(BaseChecker):
         """
         Project.forget()
         spare_collector()
+
+    def close(self) -> None:
+        """Leave the collector as it was before the run."""
+        collect_as_before()
 
     def _unsaved(self, node: nodes.Module) -> dict[Path, bytes]:
         """What stands for a file that is not saved: standard input, under the file's name."""

@@ -37,6 +37,7 @@ from xla_lint.program.queries.source import (
     sets_attribute,
     use_of,
 )
+from xla_lint.program.syntax.index import last_name
 
 __all__ = [
     "Domain",
@@ -57,6 +58,7 @@ __all__ = [
     "is_import",
     "is_optimizer",
     "is_streamed",
+    "last_name",
     "models_among",
     "models_held",
     "names_in",

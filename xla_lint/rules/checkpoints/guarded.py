@@ -9,7 +9,7 @@ from astroid import nodes
 from xla_lint.program.backend import names, spelled
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.contexts import Condition
-from xla_lint.program.queries import branches_around, calls_in_other_branches
+from xla_lint.program.queries import branches_around, calls_in_other_branches, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -70,10 +70,16 @@ def _parted(node: nodes.NodeNG, partings: Container[nodes.NodeNG]) -> dict[nodes
 
 
 def _twins(one: nodes.NodeNG, other: nodes.NodeNG, partings: Container[nodes.NodeNG]) -> bool:
-    mine, yours = _parted(one, partings), _parted(other, partings)
+    mine = _parted(one, partings)
+    yours = _parted(other, partings) if mine else {}
     if any(choice in yours and yours[choice] is not when for choice, when in mine.items()):
         return True
-    if one.as_string() != other.as_string():
+    if _called(one) != _called(other) or one.as_string() != other.as_string():
         return False
     texts = {choice.test.as_string(): when for choice, when in mine.items()}
     return not any(texts.get(choice.test.as_string()) is when for choice, when in yours.items())
+
+
+def _called(node: nodes.NodeNG) -> str | None:
+    """The last name of what a node calls, which tells most calls apart without writing them out."""
+    return last_name(node.func) if isinstance(node, nodes.Call) else None
