@@ -195,6 +195,42 @@ def test_every_variable_has_a_reason() -> None:
         assert item.early or item.ignored or item.deprecated, item.name
 
 
+OPTION = (
+    "import argparse\np = argparse.ArgumentParser()\n"
+    "p.add_argument('--{0}', type=int, default={1})\nopt = p.parse_args()"
+)
+PICKLED = "def go(n):\n  def f(index): ...\n  xmp.spawn(f, nprocs=n)\ngo(unknown)"
+
+
+@pytest.mark.parametrize(
+    ("code", "target", "expected"),
+    [
+        (f"{OPTION.format('num-cores', 8)}\nxmp.spawn(f, nprocs=opt.num_cores)", "2.9", "nprocs=opt.num_cores, 8 by"),
+        (f"{OPTION.format('num-cores', 8)}\nxmp.spawn(f, nprocs=opt.num_cores)", "2.5", None),
+        (f"{OPTION.format('num-cores', 1)}\nxmp.spawn(f, nprocs=opt.num_cores)", "2.9", None),
+        (f"{OPTION.format('num-cores', 8)}\nxmp.spawn(f, nprocs=opt.other)", "2.9", None),
+        (f"{OPTION.format('n', 8)}\np.add_argument('-m', dest='n', default=1)\nxmp.spawn(f, (), opt.n)", "2.9", None),
+        (f"{OPTION.format('n', 4)}\nopt.n = 1\nxmp.spawn(f, (), opt.n)", "2.9", None),
+        (f"{OPTION.format('n', 4)}\nopt.n = 2\nxmp.spawn(f, (), opt.n)", "2.9", "nprocs=2 is"),
+        (
+            "from absl import flags\nflags.DEFINE_integer('cores', 8, '')\nxmp.spawn(f, nprocs=flags.FLAGS.cores)",
+            "2.9",
+            "nprocs=flags.FLAGS.cores, 8 by default, is a ValueError",
+        ),
+        (PICKLED, "2.9", "'f', a function defined inside 'go', cannot be pickled for the new processes unless nprocs"),
+        (PICKLED, "2.0", None),
+        (PICKLED.replace("unknown", "1"), "2.9", None),
+        (PICKLED.replace("def f(index): ...", "f = unknown"), "2.9", None),
+    ],
+)
+def test_how_many_processes(code: str, target: str, expected: str | None) -> None:
+    before = "import torch_xla.distributed.xla_multiprocessing as xmp\n"
+    top = "" if "def f" in code else "def f(index): ...\n"
+    module, settings = parse(f"{before}{top}{code}\n", Path("x.py")), Settings(target=Version.parse(target))
+    told = [finding.message for finding in check_module(module, Project(), settings, ["xla-launch-arguments"])]
+    assert [expected is not None and expected in each for each in told] == [True] * (expected is not None)
+
+
 XM = "import torch_xla.core.xla_model as xm\n"
 READER = "class Reader:\n  def read(self):\n    torch.cuda.synchronize()\n"
 HEAD = (

@@ -31,6 +31,11 @@ CASES = {
         probe.value(tokenizer.decode([3]))  # is: text
         probe.value(tokenizer.other())  # is: unknown
         probe.value(tokenizer.model_max_length)  # is: 64
+        for_cased = AutoTokenizer.from_pretrained("bert-base-cased")
+        probe.value(for_cased.model_max_length)  # is: 512
+        probe.value(AutoTokenizer.from_pretrained("openai-community/gpt2-medium").model_max_length)  # is: 1024
+        probe.value(AutoTokenizer.from_pretrained("google/t5-v1_1-base").model_max_length)  # is: Method
+        probe.value(AutoTokenizer.from_pretrained("someone/bert-base-cased").model_max_length)  # is: Method
     """,
     "models": """
         from transformers import AutoModelForCausalLM

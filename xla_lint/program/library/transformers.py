@@ -21,9 +21,11 @@ from xla_lint.program.domain.values import (
     Number,
     Sequence,
     Tensor,
+    Text,
     Value,
     options,
 )
+from xla_lint.program.library.checkpoints import longest_of
 from xla_lint.program.library.hooks import anything, batch_of_names, given, loader, model, optimizer, schedule
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import build_optimizer, step_every_turn
@@ -55,8 +57,7 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
     name = parts[1]
     if parts[-1] in ("from_pretrained", "from_config"):
         if "Tokenizer" in name or "Processor" in name:
-            known = arguments.keywords.get("model_max_length")
-            return Instance(None, TOKENIZER, {} if known is None else {"model_max_length": known}, node=arguments.node)
+            return Instance(None, TOKENIZER, length_of(arguments), node=arguments.node)
         if "Config" in name:
             return Instance(None, "transformers.PretrainedConfig", node=arguments.node)
         if "Model" in name or "For" in name or name.startswith("Auto"):
@@ -77,6 +78,16 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
         return UNKNOWN
     machine.hand_over(arguments)
     return Instance(None, dotted, dict(arguments.keywords), node=arguments.node) if name[:1].isupper() else UNKNOWN
+
+
+def length_of(arguments: Arguments) -> dict[str, Value]:
+    """The attribute that holds the greatest length of a tokenizer, where the call or the checkpoint tells it."""
+    given = arguments.keywords.get("model_max_length")
+    if given is not None:
+        return {"model_max_length": given}
+    checkpoint = arguments.get(0, "pretrained_model_name_or_path")
+    longest = longest_of(checkpoint.const) if isinstance(checkpoint, Text) and checkpoint.const else None
+    return {} if longest is None else {"model_max_length": Number(longest)}
 
 
 @function(*(f"{package}.utils.{test}" for package in ("transformers", "accelerate") for test in PRESENCE_TESTS))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
 from xla_lint.program.backend.torch_xla.names import LAUNCH, LAUNCH_PICKLES, SPAWN, SPAWN_REFUSES_COUNT
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Sequence
+from xla_lint.program.domain.values import Number, Sequence, Text
 from xla_lint.program.queries import wrapped_function
-from xla_lint.rules.arguments import constant, given
-from xla_lint.rules.base import Rule, Severity
+from xla_lint.rules.arguments import constant, given, is_spelled_out
+from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.device.spelling import dotted_release
 
 if TYPE_CHECKING:
@@ -20,7 +21,22 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.program.domain.values import Value
+    from xla_lint.program.queries import Program
     from xla_lint.rules.base import Finding
+
+
+FLAGS = ("absl.flags.DEFINE_integer",)
+OPTIONS = ("argparse.ArgumentParser.add_argument", *FLAGS)
+"""The functions that give a program an option."""
+LEAVE_OUT = "leave it out to use every device, and limit them by the environment (TPU_NUM_DEVICES)"
+
+
+class Problem(NamedTuple):
+    """Why a launch fails, what to do about it, and whether both are certain."""
+
+    what: str
+    instead: str
+    sure: bool = True
 
 
 class LaunchArguments(Rule):
@@ -29,7 +45,7 @@ class LaunchArguments(Rule):
     ## What it does
     Finds calls of `torch_xla.launch` and `xmp.spawn` with
 
-    - `nprocs=` greater than one, for targets from 2.6;
+    - `nprocs=` greater than one, for targets from 2.6, or an option of the command line that is so by default;
     - a lambda, or a function defined inside a function, as the target, unless no process is started;
     - a target that does not take the index of its process and the given `args`.
 
@@ -59,43 +75,88 @@ class LaunchArguments(Rule):
     message = "the launch fails: %(problem)s; %(instead)s"
     subscribes = (LibraryCall,)
 
+    def __init__(self, program: Program) -> None:
+        """Know of no option yet."""
+        super().__init__(program)
+        self._defaults: dict[str, set[int]] = defaultdict(set)
+        """By option: what it is by default."""
+
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
-        """Launches."""
-        return call in (LAUNCH, SPAWN)
+        """Launches, and the options that a program has."""
+        return call in (LAUNCH, SPAWN, *OPTIONS)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report launches with arguments that cannot work."""
-        if isinstance(event, LibraryCall):
-            found = self._problem(event)
-            if found is not None:
-                yield self.finding(event.node, problem=found[0], instead=found[1])
+        if not isinstance(event, LibraryCall):
+            return
+        if event.name in OPTIONS:
+            name, default = option_of(event)
+            if name and isinstance(default, int):
+                self._defaults[name].add(default)
+            return
+        processes = event.argument(2, "nprocs") if event.name == SPAWN else None
+        found = self._count_problem(event, processes)
+        if found is None and self.program.target >= LAUNCH_PICKLES:
+            found = pickle_problem(event, processes)
+        if found is None:
+            found = signature_problem(event, event.argument(0, "fn"))
+        if found is not None:
+            yield self.finding(event.node, Confidence.of(found.sure), problem=found.what, instead=found.instead)
 
-    def _problem(self, call: LibraryCall) -> tuple[str, str] | None:
-        processes = call.argument(2, "nprocs") if call.name == SPAWN else None
-        count = constant(processes)
-        if isinstance(count, int) and count > 1 and self.program.target >= SPAWN_REFUSES_COUNT:
-            since = f"{self.program.backend.name} {dotted_release(SPAWN_REFUSES_COUNT)}"
-            return (
-                f"nprocs={count} is a ValueError since {since}",
-                "leave it out to use every device, and limit them by the environment (TPU_NUM_DEVICES)",
-            )
-        target = call.argument(0, "fn")
-        if self._pickled(call, processes):
-            why = unpicklable(target)
-            if why is not None:
-                return f"{why} cannot be pickled for the new processes", "pass a function of the module's top level"
-        return signature_problem(call, target)
+    def _count_problem(self, call: LibraryCall, processes: Value | None) -> Problem | None:
+        """What is wrong with the number of processes."""
+        if not given(processes) or self.program.target < SPAWN_REFUSES_COUNT:
+            return None
+        count, stated = constant(processes), isinstance(processes, Number) and processes.const is not None
+        asked = option_asked(call)
+        defaults = self._defaults.get(asked.attrname, set()) if asked is not None and not stated else set()
+        if len(defaults) == 1:
+            (count,) = defaults
+        if not isinstance(count, int) or count <= 1:
+            return None
+        what = f"nprocs={count}" if stated or asked is None else f"nprocs={asked.as_string()}, {count} by default,"
+        since = f"{self.program.backend.name} {dotted_release(SPAWN_REFUSES_COUNT)}"
+        return Problem(f"{what} is a ValueError since {since}", LEAVE_OUT, sure=stated)
 
-    def _pickled(self, call: LibraryCall, processes: Value | None) -> bool:
-        """Whether processes are started, and the target is pickled for them."""
-        if call.unpacked or (
-            given(processes) and constant(processes) != 1 and not isinstance(constant(processes), int)
-        ):
-            return False
-        if constant(processes) == 1 or given(call.argument(3, "debug_single_process")):
-            return False
-        return self.program.target >= LAUNCH_PICKLES
+
+def option_of(call: LibraryCall) -> tuple[str | None, object]:
+    """The attribute under which a program finds an option, and what the option is by default."""
+    if call.name in FLAGS:
+        return text(call.argument(0, "name")), constant(call.argument(1, "default"))
+    long = [name for value in call.args if (name := text(value)) and name.startswith("--")]
+    name = text(call.argument(-1, "dest")) or (long[0].lstrip("-").replace("-", "_") if long else None)
+    return name, constant(call.argument(-1, "default"))
+
+
+def text(value: Value | None) -> str | None:
+    """A text that the source states."""
+    return value.const if isinstance(value, Text) else None
+
+
+def option_asked(call: LibraryCall) -> nodes.Attribute | None:
+    """The attribute that a launch takes the number of its processes from."""
+    if not is_spelled_out(call.node):
+        return None
+    named = {keyword.arg: keyword.value for keyword in call.node.keywords}
+    node = named.get("nprocs") or (call.node.args[2] if len(call.node.args) > 2 else None)
+    return node if isinstance(node, nodes.Attribute) else None
+
+
+def pickle_problem(call: LibraryCall, processes: Value | None) -> Problem | None:
+    """Why a target cannot be pickled for the processes that are started, None where it can, or none may be."""
+    if call.unpacked or constant(processes) == 1 or given(call.argument(3, "debug_single_process")):
+        return None
+    why = unpicklable(call.argument(0, "fn"))
+    if why is None:
+        return None
+    counted = not given(processes) or isinstance(constant(processes), int)
+    unless = "" if counted else " unless nprocs is 1"
+    return Problem(
+        f"{why} cannot be pickled for the new processes{unless}",
+        "pass a function of the module's top level",
+        sure=counted,
+    )
 
 
 def unpicklable(target: Value | None) -> str | None:
@@ -113,7 +174,7 @@ def unpicklable(target: Value | None) -> str | None:
     return None
 
 
-def signature_problem(call: LibraryCall, target: Value | None) -> tuple[str, str] | None:
+def signature_problem(call: LibraryCall, target: Value | None) -> Problem | None:
     """Why a target cannot be called with its index and the given arguments, None where it can, or nothing is known."""
     if not isinstance(target, Function) or call.unpacked:
         return None
@@ -122,7 +183,7 @@ def signature_problem(call: LibraryCall, target: Value | None) -> tuple[str, str
     names = [*(spec.posonlyargs or []), *(spec.args or [])][bound:]
     required = max((count for count, name in enumerate(names, 1) if name.name not in target.defaults), default=0)
     if not names and not spec.vararg:
-        return f"'{target.name}' takes no index, and is called with one", f"write 'def {target.name}(index)'"
+        return Problem(f"'{target.name}' takes no index, and is called with one", f"write 'def {target.name}(index)'")
     extra = call.argument(1, "args")
     if extra is None:
         passed = 1
@@ -131,7 +192,7 @@ def signature_problem(call: LibraryCall, target: Value | None) -> tuple[str, str
     else:
         return None
     if passed < required or (passed > len(names) and not spec.vararg):
-        return (
+        return Problem(
             f"'{target.name}' takes {len(names)} positional arguments, and gets the index and {passed - 1} more",
             "let 'args' fit its parameters after the index",
         )
