@@ -112,6 +112,7 @@ BACKEND = Backend(
         "torch_xla.amp.grad_scaler": "torch_xla.amp",
         "torch_xla.torch_xla": "torch_xla",
         "neuronx_distributed.lightning.NeuronLTModule": "lightning.LightningModule",
+        "neuronx_distributed.plugins.lightning.NeuronLTModule": "lightning.LightningModule",
     },
     packages=KIN | {PACKAGE},
     modules=(
