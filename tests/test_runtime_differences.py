@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from xla_lint.runtime.differences import INPUTS, LENGTH, OPERATIONS, RESULTS, SHAPE, TYPE, VALUE, differences
@@ -35,6 +37,10 @@ ENTRY %SyncTensorsGraph.9 (p0.1: {shape}) -> ({shape}, /*index=1*/{shape}) {{
 """
 
 
+def untraced(dump: str) -> str:
+    return re.sub(r", metadata={[^}]*}", "", dump)
+
+
 def told(before: str, after: str) -> list[tuple[str, str]]:
     return [(each.what, each.words) for each in differences(parse(before), parse(after))]
 
@@ -46,6 +52,37 @@ def test_a_graph() -> None:
     assert [each.kind for each in graph.operations] == ["constant", "broadcast", "parameter", "power", "tuple"]
     assert graph.operations[3].operands == (2, 1)
     assert graph.operations[0].stack == (Frame(TRAIN, 7, ""),)
+
+
+def test_a_graph_that_was_compiled_untraced_is_compared_all_the_same() -> None:
+    site = Site()
+    assert site.add(1, parse(hlo(32))) is None
+    found = site.add(2, parse(untraced(hlo(17))))
+    assert found is not None
+    (change,) = found.differences
+    assert change.words == "input 0 is f32[17,4], and was f32[32,4]"
+    again = site.add(3, parse(untraced(hlo(17, constant=3))))
+    assert again is not None
+    (change,) = again.differences
+    assert (change.words, change.stack) == ("a constant of power f32 is 3, and was 2", ())
+
+
+def test_where_one_is_untraced_the_place_is_that_of_the_other() -> None:
+    site = Site()
+    site.add(1, parse(hlo(8, 2)))
+    found = site.add(2, parse(untraced(hlo(8, 3))))
+    assert found is not None
+    (change,) = found.differences
+    assert (change.words, change.stack) == ("a constant of aten::pow is 3, and was 2", (Frame(TRAIN, 7, ""),))
+
+
+def test_untraced_operations_are_called_as_xla_does() -> None:
+    site = Site()
+    site.add(1, parse(hlo(8)))
+    extra = "  %negate.9 = f32[8,4]{1,0} negate(%p0.1)\n"
+    found = site.add(2, parse(untraced(hlo(8, extra=extra))))
+    assert found is not None
+    assert [each.words for each in found.differences] == ["it has negate, which the closest one before lacks"]
 
 
 def test_an_input_of_another_shape() -> None:

@@ -310,7 +310,9 @@ def test_a_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("xla_lint.runtime.collect.ROOM", 1 << 62)
     collector.poll()
     monkeypatch.undo()
-    assert collector.finish().problems == [f"the disk of {tmp_path.parent} was full, so that records are missing"]
+    assert collector.recording(ended=True).problems == [
+        f"the disk of {tmp_path.parent} was full, so that records are missing"
+    ]
 
 
 def test_graphs_that_grow(process: Process) -> None:

@@ -48,7 +48,7 @@ def test_the_collector_tells_the_backends_apart(tmp_path: Path) -> None:
     for pid, use in ((7, USE), (8, replace(USE, pid=8, lookups=Lookups()))):
         write(use, tmp_path / str(pid))
     (tmp_path / "9").mkdir()
-    recording = Collector(tmp_path).finish()
+    recording = Collector(tmp_path).recording(ended=True)
     assert (recording.tpu, recording.tpu_idle, recording.idle) == ([USE], 1, 1)
 
 

@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
         options.max_reads_per_step,
         not options.fail_on_fallback,
     )
-    outcome = supervise(arguments, options.warmup)
+    outcome = supervise(arguments, options.warmup, listener=_Terminal())
     broken = list(limits.broken(outcome.summary))
     if budgets is not None:
         broken += budgets.unsteady(outcome.summary) if options.update else budgets.broken(outcome.summary)
@@ -61,6 +61,19 @@ def run(options: Namespace) -> int:
     if outcome.status:
         return end_like(outcome.status)
     return BROKEN if broken or outcome.summary.problems else CANNOT_WRITE * (not written)
+
+
+class _Terminal:
+    """Says on standard error what happens while the program runs."""
+
+    def compiled(self, sentence: str) -> None:
+        """One line."""
+        say(f"xla-lint run: {sentence}")
+
+    def asked(self, summary: Summary) -> None:
+        """The report, so far."""
+        with speaking() as stream:
+            table.write(summary, [], stream)
 
 
 def _need_reports() -> None:

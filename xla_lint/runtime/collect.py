@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections import Counter
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -156,6 +157,13 @@ class Process:
         """Whether it did anything with the device."""
         return bool(self.lines) or (self.state is not None and self.state.used)
 
+    def copy(self) -> Process:
+        """The same as it is now, to settle while the process goes on."""
+        lines = {place: copy(line) for place, line in self.lines.items()}
+        for line in lines.values():
+            line.manners = Counter(line.manners)
+        return replace(self, lines=lines)
+
     def settle(self) -> None:
         """Add what the process itself knows, and what the metrics count beyond the records."""
         if self.state is None:
@@ -202,6 +210,8 @@ class Recording:
     """The processes that loaded torch_xla and could not be recorded: what they are, or what went wrong."""
     problems: list[str] = field(default_factory=list)
     """What else is missing."""
+    ended: bool = True
+    """False where the program goes on."""
 
     def add(self, use: tpu_use.CacheUse) -> None:
         """Take in what a process on TorchTPU left."""
@@ -236,14 +246,19 @@ class Collector:
             following.poll()
             self._follow_foreign(following)
 
-    def finish(self) -> Recording:
-        """All of it, complete."""
+    @property
+    def processes(self) -> list[Process]:
+        """Those that left a state, as far as is known."""
+        return [each.process for each in self._following.values() if each.process.state is not None]
+
+    def recording(self, *, ended: bool) -> Recording:
+        """All of it: complete where the program has ended, else so far."""
         self.poll()
-        recording = Recording()
+        recording = Recording(ended=ended)
         if self._full:
             recording.problems.append(f"the disk of {self._folder.parent} was full, so that records are missing")
         for folder, following in self._following.items():
-            process = following.process
+            process = following.process.copy()
             process.settle()
             use = tpu_use.read(folder)
             if use is not None:

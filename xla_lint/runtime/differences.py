@@ -45,9 +45,9 @@ class Difference:
 
 
 def differences(before: Graph, after: Graph) -> list[Difference]:
-    """All that `after` differs in; empty where nothing is found."""
+    """All that `after` differs in; empty where nothing is found. Both are `comparable`."""
     inputs = list(_inputs(before, after))
-    if _outline(before) == _outline(after):
+    if before.outline == after.outline:
         return [*inputs, *_aligned(before, after, inputs)]
     if any(each.what == SHAPE for each in inputs) and (_same_program(before, after) or _other_batch(inputs)):
         return [*inputs, *_values(before, after, Sizes.of(inputs))]
@@ -217,10 +217,6 @@ def _listed(names: Iterable[str]) -> str:
     several = list(dict.fromkeys(names))
     rest = f" and {len(several) - NAMED} more" if len(several) > NAMED else ""
     return ", ".join(several[:NAMED]) + rest
-
-
-def _outline(graph: Graph) -> list[tuple[str, tuple[int, ...]]]:
-    return [(operation.kind, operation.operands) for operation in graph.operations]
 
 
 def _same_program(before: Graph, after: Graph) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.graph_stacks import stacks_of
@@ -24,6 +24,10 @@ _TYPE = re.compile(r'op_type="([^"]*)"')
 _FILE = re.compile(r'source_file="([^"]*)"')
 _LINE = re.compile(r"source_line=(\d+)")
 _OPERAND = re.compile(r"%([\w.-]+)")
+CARRYING = frozenset({"broadcast", "constant", "convert", "iota", "parameter", "reshape", "transpose", "tuple"})
+"""Operations of XLA that compute nothing."""
+UNTRACED = 0.1
+"""Where more than this part of what a graph computes does not tell what it is to PyTorch, tracing was off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,42 @@ class Graph:
         if last is None or last.kind != "tuple":
             return [last] if last is not None else []
         return [self.operations[operand] for operand in last.operands]
+
+    @property
+    def traced(self) -> bool:
+        """Whether its operations tell what they are for PyTorch; those of a quiet program do not."""
+        computing = [each for each in self.operations if each.kind not in CARRYING]
+        return sum(not each.origin for each in computing) <= UNTRACED * len(computing)
+
+    @property
+    def outline(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Which operations there are, and what each works on."""
+        return [(operation.kind, operation.operands) for operation in self.operations]
+
+    def told_by(self, other: Graph) -> Graph:
+        """The same; what is not known of an operation is what is known of the one in its place in a graph like it."""
+        return Graph(
+            tuple(
+                mine if mine.origin else replace(mine, origin=its.origin, stack=mine.stack or its.stack)
+                for mine, its in zip(self.operations, other.operations, strict=True)
+            )
+        )
+
+    @property
+    def bare(self) -> Graph:
+        """The same in the terms of XLA alone."""
+        return Graph(
+            tuple(replace(each, origin="" if each.kind in CARRYING else each.kind) for each in self.operations)
+        )
+
+
+def comparable(before: Graph, after: Graph) -> tuple[Graph, Graph]:
+    """Two graphs in the same terms: those of PyTorch where both are known in these, else those of XLA."""
+    if before.traced and after.traced:
+        return before, after
+    if before.outline == after.outline:
+        return before.told_by(after), after.told_by(before)
+    return before.bare, after.bare
 
 
 def parse(text: str, stacks: Mapping[str, tuple[Frame, ...]] | None = None) -> Graph:

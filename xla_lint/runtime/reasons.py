@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.causes import cause_of
@@ -82,44 +82,78 @@ class Reason:
 
 
 @dataclass(slots=True)
-class _Group:
+class Group:
+    """Recompiles of one line for one reason."""
+
     place: Frame
     cause: str
+    kinds: tuple[tuple[str, str], ...] = ()
+    """What differs, and of what."""
+    grows: bool = False
+    """True where each continues a graph that nothing cuts."""
     compiles: list[Compile] = field(default_factory=list)
+
+    @property
+    def found(self) -> tuple[Difference, ...]:
+        """What differed the last time; empty where it is not explained."""
+        against = self.compiles[-1].against
+        return against.differences if against else ()
+
+    @property
+    def reason(self) -> Reason:
+        """What is said of them, without a rule."""
+        found = () if self.grows else self.found
+        rules = dict.fromkeys(rule for one in found for rule in ALLOWED.get(one.what, ()))
+        return Reason(
+            self.place.file,
+            self.place.line,
+            len(self.compiles),
+            self.cause,
+            _grown(self) if self.grows else _changed(self),
+            self.grows or bool(found),
+            tuple(map(told, found)),
+            UNCUT if self.grows else tuple(rules),
+            "",
+            "",
+        )
 
 
 def reasons(processes: Iterable[Process], linted: Linted) -> Iterator[Reason]:
     """All of them, in the order in which they occurred first."""
     for process in processes:
-        growing = _growing(process)
-        groups: dict[Hashable, _Group] = {}
-        undumped: dict[Hashable, _Group] = {}
+        found = groups(process)
         changes: dict[Hashable, list[Difference]] = defaultdict(list)
-        for each in process.compiles:
-            place = each.place.own
-            if place is not None and each.missing:
-                undumped.setdefault((place, each.cause), _Group(place, cause_of(each.cause).words)).compiles.append(
-                    each
-                )
-            if place is None or each.against is None or not _again(each, each.against, process):
-                continue
-            grows = id(each) in growing
-            kinds = "grows" if grows else tuple((one.what, one.subject) for one in each.against.differences)
-            key = (place, each.cause, kinds)
-            groups.setdefault(key, _Group(place, cause_of(each.cause).words)).compiles.append(each)
-            for one in each.against.differences:
-                changes[place, cause_of(each.cause).words, one.what, one.subject].append(one)
+        for group in found:
+            for change in (one for each in group.compiles if each.against for one in each.against.differences):
+                changes[group.place, group.cause, change.what, change.subject].append(change)
         rows = _from_values(process)
-        for group in groups.values():
-            if id(group.compiles[0]) in growing:
-                yield _grown(group, linted)
-                continue
-            found = group.compiles[-1].against.differences if group.compiles[-1].against else ()
+        for group in found:
             rules = [
-                _supported(each, changes[group.place, group.cause, each.what, each.subject], rows) for each in found
+                _supported(each, changes[group.place, group.cause, each.what, each.subject], rows)
+                for each in group.found
             ]
-            yield _changed(group, linted, next(filter(None, rules), ""))
-        yield from map(_uncompared, undumped.values())
+            verdict = _verdict(group, linted, next(filter(None, rules), ""))
+            yield replace(group.reason, rule=verdict.symbol, seen=verdict.words) if verdict else group.reason
+
+
+def groups(process: Process) -> list[Group]:
+    """The recompiles of a process."""
+    growing = _growing(process)
+    compared: dict[Hashable, Group] = {}
+    undumped: dict[Hashable, Group] = {}
+    for each in process.compiles:
+        place = each.place.own
+        if place is None:
+            continue
+        cause = cause_of(each.cause).words
+        if each.missing:
+            undumped.setdefault((place, cause), Group(place, cause)).compiles.append(each)
+        if each.against is None or not _again(each, each.against, process):
+            continue
+        grows = id(each) in growing
+        kinds = () if grows else tuple((one.what, one.subject) for one in each.against.differences)
+        compared.setdefault((place, cause, grows, kinds), Group(place, cause, kinds, grows)).compiles.append(each)
+    return [*compared.values(), *undumped.values()]
 
 
 def _again(compiled: Compile, against: Comparison, process: Process) -> bool:
@@ -144,64 +178,32 @@ def _growing(process: Process) -> set[int]:
     return found
 
 
-def _uncompared(group: _Group) -> Reason:
-    words = "no graph was dumped that could be compared"
-    place = group.place
-    return Reason(place.file, place.line, len(group.compiles), group.cause, words, False, (), (), "", "")
-
-
-def _grown(group: _Group, linted: Linted) -> Reason:
+def _grown(group: Group) -> str:
     sizes = [group.compiles[0].against.operations] if group.compiles[0].against else []
     sizes += [each.operations for each in group.compiles]
     middle = " … " if len(sizes) > 3 else ", "
-    words = f"its graphs grow, since no barrier cuts them: {sizes[0]}, {sizes[1]}{middle}{sizes[-1]} operations"
-    symbol = linted.tied(UNCUT, [group.compiles[-1].stack])
-    verdict = Verdict(symbol or MISSING, linted=bool(symbol))
-    return Reason(
-        group.place.file,
-        group.place.line,
-        len(group.compiles),
-        group.cause,
-        words,
-        True,
-        (),
-        UNCUT,
-        verdict.symbol,
-        verdict.words,
-    )
+    return f"its graphs grow, since no barrier cuts them: {sizes[0]}, {sizes[1]}{middle}{sizes[-1]} operations"
 
 
-def _changed(group: _Group, linted: Linted, supported: str) -> Reason:
+def _changed(group: Group) -> str:
     last = group.compiles[-1]
-    assert last.against is not None
-    found = last.against.differences
-    facts = tuple(map(told, found))
-    words = "; and because ".join(each.words for each in facts) or (
+    if last.against is None:
+        return "no graph was dumped that could be compared"
+    return "; and because ".join(each.words for each in group.found) or (
         f"XLA was given the graph number {last.against.number} of the process once more, its {last.operations} "
         "operations and their values unchanged; what differs is known to torch_xla alone"
         if last.against.same
         else f"its {last.operations} operations were compared with those of the closest graph compiled here before, "
         f"number {last.against.number} of the process, and nothing that differs is understood"
     )
-    allowed = tuple(dict.fromkeys(rule for each in found for rule in ALLOWED.get(each.what, ())))
-    verdict = _verdict(group, found, linted, supported)
-    return Reason(
-        group.place.file,
-        group.place.line,
-        len(group.compiles),
-        group.cause,
-        words,
-        bool(found),
-        facts,
-        allowed,
-        verdict.symbol if verdict else "",
-        verdict.words if verdict else "",
-    )
 
 
-def _verdict(group: _Group, found: Sequence[Difference], linted: Linted, supported: str) -> Verdict | None:
+def _verdict(group: Group, linted: Linted, supported: str) -> Verdict | None:
     """The rule of the likeliest difference: one that the linter finds too, else the one that the evidence supports."""
-    for each in found:
+    if group.grows:
+        symbol = linted.tied(UNCUT, [group.compiles[-1].stack])
+        return Verdict(symbol or MISSING, linted=bool(symbol))
+    for each in group.found:
         rules = ALLOWED.get(each.what, ())
         stacks = [stack for stack in (each.stack, group.compiles[-1].stack) if stack]
         if rules and (symbol := linted.tied(rules, stacks)):

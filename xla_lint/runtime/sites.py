@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xla_lint.runtime.differences import STRUCTURE as STRUCTURAL
 from xla_lint.runtime.differences import Difference, differences
+from xla_lint.runtime.graphs import comparable
 
 if TYPE_CHECKING:
     from xla_lint.runtime.graphs import Graph
@@ -30,8 +31,15 @@ class Known:
     number: int
     """Among all that the process compiled, from 1."""
     graph: Graph
+    traced: bool
     outline: Counter[tuple[str, str]]
     exact: Counter[tuple[str, str, str, str]]
+    bare: Counter[str]
+    bare_exact: Counter[tuple[str, str, str]]
+
+    def tallies(self, other: Known) -> tuple[Counter[Any], Counter[Any]]:
+        """How often each operation is there, without and with its shape and detail: in terms that the other has too."""
+        return (self.outline, self.exact) if self.traced and other.traced else (self.bare, self.bare_exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +72,18 @@ class Site:
         self._forget()
         if old is None or not _alike(old, new):
             return None
-        found = tuple(differences(old.graph, graph))
+        found = tuple(differences(*comparable(old.graph, graph)))
         structure = bool(found) and all(each.what in STRUCTURAL for each in found)
-        same = not found and old.exact == new.exact
+        same = not found and old.tallies(new)[1] == new.tallies(old)[1]
         return Comparison(old.number, len(old.graph.operations), found, structure, same)
 
     def grows(self, graph: Graph) -> bool:
         """True where a graph, which is not added yet, has all operations of the last one, and more."""
         if not self.known:
             return False
-        last, new = self.known[-1].outline, _known(0, graph).outline
-        return last != new and not last - new
+        new = _known(0, graph)
+        last, now = self.known[-1].tallies(new)[0], new.tallies(self.known[-1])[0]
+        return last != now and not last - now
 
     def _forget(self) -> None:
         while len(self.known) > MOST or (
@@ -85,17 +94,25 @@ class Site:
 
 def _known(number: int, graph: Graph) -> Known:
     operations = graph.operations
-    outline = Counter((each.kind, each.origin) for each in operations)
-    exact = Counter((each.kind, each.origin, each.shape, each.detail) for each in operations)
-    return Known(number, graph, outline, exact)
+    return Known(
+        number,
+        graph,
+        graph.traced,
+        Counter((each.kind, each.origin) for each in operations),
+        Counter((each.kind, each.origin, each.shape, each.detail) for each in operations),
+        Counter(each.kind for each in operations),
+        Counter((each.kind, each.shape, each.detail) for each in operations),
+    )
 
 
 def _distance(old: Known, new: Known) -> int:
-    return WEIGHT * _apart(old.outline, new.outline) + _apart(old.exact, new.exact)
+    (outline, exact), (other_outline, other_exact) = old.tallies(new), new.tallies(old)
+    return WEIGHT * _apart(outline, other_outline) + _apart(exact, other_exact)
 
 
 def _alike(old: Known, new: Known) -> bool:
-    return _apart(old.outline, new.outline) <= (1 - ALIKE) * (len(old.graph.operations) + len(new.graph.operations))
+    apart = _apart(old.tallies(new)[0], new.tallies(old)[0])
+    return apart <= (1 - ALIKE) * (len(old.graph.operations) + len(new.graph.operations))
 
 
 def _apart(one: Counter[Key], other: Counter[Key]) -> int:

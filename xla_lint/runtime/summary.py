@@ -371,7 +371,7 @@ def _cause(line: Line) -> str:
 
 def _problems(recording: Recording) -> Iterable[str]:
     yield from recording.problems
-    used = recording.processes or recording.tpu
+    used = recording.processes or recording.tpu or not recording.ended
     if recording.idle and not used:
         yield "torch_xla was imported, and nothing was compiled or executed on an XLA device"
     if recording.tpu_idle and not used:
@@ -388,20 +388,21 @@ def _notes(recording: Recording, parts: Sequence[Part]) -> Iterable[str]:
     if not processes and not recording.tpu:
         yield "no process executed anything on an XLA device"
     for part in parts:
-        if not part.complete:
+        if not part.complete and recording.ended:
             yield (
                 f"process {part.pid} ended without warning: its totals and reads are those of about a second before, "
                 "its compiles and executions by line are complete"
             )
     for process in processes:
         state = process.state
-        if state is None:
+        if state is None and recording.ended:
             yield "a process ended before it left any counts: only its compiles and executions by line are known"
-        elif state.level and state.level != EVERYTHING and state.level.isdigit() and int(state.level) < int(EVERYTHING):
+        if state is None:
+            continue
+        if state.level and state.level != EVERYTHING and state.level.isdigit() and int(state.level) < int(EVERYTHING):
             yield (
                 f"process {state.pid} ran with PT_XLA_DEBUG_LEVEL={state.level}, so that "
                 + ("executions" if int(state.level) == 1 else "compiles and executions")
                 + " are counted, but not placed"
             )
-        if state is not None:
-            yield from (f"process {state.pid}: {note}" for note in state.notes)
+        yield from (f"process {state.pid}: {note}" for note in state.notes)

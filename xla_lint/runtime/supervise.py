@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import shlex
@@ -13,17 +14,18 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from xla_lint.runtime import debugfile, exchange
 from xla_lint.runtime.collect import Collector
 from xla_lint.runtime.findings import Linted
+from xla_lint.runtime.live import Live
 from xla_lint.runtime.program import command_of
 from xla_lint.runtime.strays import Strays
 from xla_lint.runtime.summary import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
     from xla_lint.runtime.summary import Summary
@@ -36,6 +38,7 @@ PATIENCE_SECONDS = 5.0
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 STDERR = 2
 """The file descriptor."""
+GOES_ON = "goes on"
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 
@@ -48,8 +51,24 @@ class Outcome:
     summary: Summary
 
 
+class Listener(Protocol):
+    """Who is told of a program while it runs."""
+
+    def compiled(self, sentence: str) -> None:
+        """The program has compiled something although it is warm."""
+
+    def asked(self, summary: Summary) -> None:
+        """Somebody has sent SIGUSR1, to hear what happened so far."""
+
+
 def supervise(
-    arguments: Sequence[str], warmup: int, *, lines: bool = False, silent: bool = False, limit: float | None = None
+    arguments: Sequence[str],
+    warmup: int,
+    *,
+    listener: Listener | None = None,
+    lines: bool = False,
+    silent: bool = False,
+    limit: float | None = None,
 ) -> Outcome:
     """Run what `arguments` name, as `program.command_of` says, unchanged but for its environment, until it ends.
 
@@ -65,16 +84,41 @@ def supervise(
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL if silent else None)
         child = subprocess.Popen(command_of(arguments), env=_environment(request), **streams)
         strays = Strays(child.pid, request.run)
-        before = _forward_signals(child)
+        linted = Linted()
+
+        def summary(how: str, *, ended: bool) -> Summary:
+            recording = collector.recording(ended=ended)
+            recording.unseen.update(strays.found)
+            return summarise(recording, linted, command=named(arguments), ended=how, warmup=warmup)
+
+        watched = _Watched(listener, collector, functools.partial(summary, GOES_ON, ended=False)) if listener else None
+        before = _forward_signals(child, watched)
         try:
-            status = _wait(child, collector, strays, math.inf if limit is None else limit)
+            status = _wait(child, collector, strays, math.inf if limit is None else limit, watched)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-        recording = collector.finish()
-    recording.unseen.update(strays.found)
-    summary = summarise(recording, Linted(), command=named(arguments), ended=_ended(status), warmup=warmup)
-    return Outcome(status, summary)
+        return Outcome(status, summary(_ended(status), ended=True))
+
+
+class _Watched:
+    """Tells a listener what it wants to hear, as soon as it is known."""
+
+    def __init__(self, listener: Listener, collector: Collector, so_far: Callable[[], Summary]) -> None:
+        self._listener = listener
+        self._collector = collector
+        self._so_far = so_far
+        self._live = Live()
+        self.asked = False
+        """True where a summary is asked for."""
+
+    def look(self) -> None:
+        """Something may be new."""
+        for sentence in self._live.new(self._collector.processes):
+            self._listener.compiled(sentence)
+        if self.asked:
+            self.asked = False
+            self._listener.asked(self._so_far())
 
 
 def named(arguments: Sequence[str]) -> str:
@@ -98,10 +142,14 @@ def end_like(status: int) -> int:
     return 128 - status
 
 
-def _wait(child: subprocess.Popen[bytes], collector: Collector, strays: Strays, limit: float) -> int:
+def _wait(
+    child: subprocess.Popen[bytes], collector: Collector, strays: Strays, limit: float, watched: _Watched | None
+) -> int:
     began = looked = time.monotonic()
     while child.poll() is None:
         collector.poll()
+        if watched is not None:
+            watched.look()
         if time.monotonic() - looked > LOOK_SECONDS:
             strays.look()
             looked = time.monotonic()
@@ -128,11 +176,17 @@ def _wanted_records() -> int | None:
     return STDERR if debugfile.asked_for() and not os.environ.get(debugfile.FILE) else None
 
 
-def _forward_signals(child: subprocess.Popen[bytes]) -> dict[int, signal._HANDLER]:
-    """Hand signals on to the child. Ctrl-C on a terminal reaches it by itself."""
+def _forward_signals(child: subprocess.Popen[bytes], watched: _Watched | None) -> dict[int, signal._HANDLER]:
+    """Hand signals on to the child. Ctrl-C on a terminal reaches it by itself; SIGUSR1 would end most programs."""
 
     def forward(number: int, _: FrameType | None) -> None:
         child.send_signal(number)
+
+    def summarise_now(number: int, _: FrameType | None) -> None:
+        assert watched is not None
+        watched.asked = True
+        if _catches(child.pid, number):
+            child.send_signal(number)
 
     def interrupt(number: int, _: FrameType | None) -> None:
         if not _in_foreground():
@@ -140,7 +194,18 @@ def _forward_signals(child: subprocess.Popen[bytes]) -> dict[int, signal._HANDLE
 
     handlers = {getattr(signal, name): forward for name in FORWARDED if hasattr(signal, name)}
     handlers[signal.SIGINT] = interrupt
+    if watched is not None and hasattr(signal, "SIGUSR1"):
+        handlers[signal.SIGUSR1] = summarise_now
     return {number: signal.signal(number, handler) for number, handler in handlers.items()}
+
+
+def _catches(pid: int, number: int) -> bool:
+    """True where a process has a handler for a signal; False where the system does not tell."""
+    with contextlib.suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+        caught = next((line for line in status.splitlines() if line.startswith("SigCgt:")), "SigCgt: 0")
+        return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+    return False
 
 
 def _in_foreground() -> bool:

@@ -74,10 +74,15 @@ def shown(file: str, line: int) -> str:
 def reasons(summary: Summary) -> Iterator[str]:
     """One sentence for every reason to compile again, and for every graph that holds several steps."""
     for reason in summary.reasons:
-        often = "once" if reason.number == 1 else f"{reason.number} times"
-        yield f"recompiled {often} at {shown(reason.file, reason.line)}{why(reason)}{_rule(reason)}"
+        yield f"{recompiled(reason)}{_rule(reason)}"
     for each in summary.uncut:
         yield uncut(each)
+
+
+def recompiled(reason: Reason) -> str:
+    """What was compiled again, how often, where and why."""
+    often = "once" if reason.number == 1 else f"{reason.number} times"
+    return f"recompiled {often} at {shown(reason.file, reason.line)}{why(reason)}"
 
 
 def why(reason: Reason) -> str:
