@@ -23,7 +23,7 @@ from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.differences import OPERATIONS, SHAPE, Difference
 from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, Steps, read, write
 from xla_lint.runtime.findings import Linted
-from xla_lint.runtime.gate import Limits
+from xla_lint.runtime.gate import Limits, broken
 from xla_lint.runtime.listing import listings
 from xla_lint.runtime.places import NOWHERE, Frame, Place
 from xla_lint.runtime.program import command_of
@@ -110,8 +110,8 @@ def test_the_linter_is_asked(summary: Summary) -> None:
 
 
 def test_limits(summary: Summary) -> None:
-    assert list(Limits(2, 3.0, 1.0).broken(summary)) == []
-    assert list(Limits(1, 2.0, 0.5, fallbacks=False).broken(summary)) == [
+    assert broken(Limits(2, 3.0, 1.0).checks(summary)) == []
+    assert broken(Limits(1, 2.0, 0.5, fallbacks=False).checks(summary)) == [
         "process 41 compiled 2 graphs after 3 steps, 1 allowed: train.py:6 (1)",
         "process 41 executed 2.33 graphs a step after 3 steps, 2 allowed: train.py:6 (9), train.py:5 (9)",
         "process 41 read 1 times a step after 3 steps, 0.5 allowed: train.py:5 (9)",
@@ -123,14 +123,14 @@ def test_a_run_that_never_became_warm(process: Process) -> None:
     assert process.state is not None
     process.state.steps, process.state.warm, process.state.last = 2, None, None
     summary = summarised(process)
-    assert list(Limits(0).broken(summary)) == ["the program never became warm, with 2 steps; see --warmup"]
-    assert list(Limits(fallbacks=False).broken(summary)) == ["operations ran on the CPU: aten::median"]
+    assert broken(Limits(0).checks(summary)) == ["the program never became warm, with 2 steps; see --warmup"]
+    assert broken(Limits(fallbacks=False).checks(summary)) == ["operations ran on the CPU: aten::median"]
 
 
 def test_without_a_step_everything_counts(process: Process) -> None:
     assert process.state is not None
     process.state.steps, process.state.step, process.state.warm, process.state.last = 0, "", None, None
-    assert list(Limits(3, 19.0).broken(summarised(process))) == [
+    assert broken(Limits(3, 19.0).checks(summarised(process))) == [
         "process 41 compiled 4 graphs, 3 allowed: train.py:6 (2)",
         "process 41 executed 20 graphs and no step was seen, 19 allowed: train.py:6 (9), train.py:5 (9)",
     ]
@@ -139,8 +139,8 @@ def test_without_a_step_everything_counts(process: Process) -> None:
 def test_a_limit_does_not_hold_of_what_was_not_recorded() -> None:
     summary = summarise(Recording(unseen={7: "python -I"}), Linted(), command="", ended="ended well", warmup=3)
     assert summary.problems == ["process 7 loaded torch_xla and is not recorded: python -I"]
-    assert list(Limits(0).broken(summary)) == ["nothing was recorded, so that no limit can be said to hold"]
-    assert list(Limits().broken(summary)) == []
+    assert broken(Limits(0).checks(summary)) == ["nothing was recorded, so that no limit can be said to hold"]
+    assert broken(Limits().checks(summary)) == []
 
 
 class Page(HTMLParser):

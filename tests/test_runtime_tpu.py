@@ -13,7 +13,7 @@ from xla_lint.runtime import table, tpu_cache
 from xla_lint.runtime.budget import BudgetFile
 from xla_lint.runtime.collect import Collector, Recording
 from xla_lint.runtime.findings import Linted
-from xla_lint.runtime.gate import Limits
+from xla_lint.runtime.gate import Limits, broken
 from xla_lint.runtime.summary import Summary, summarise
 from xla_lint.runtime.tpu_cache import Executables, Lookups
 from xla_lint.runtime.tpu_use import CacheUse, read, use_of, write
@@ -70,7 +70,7 @@ def test_reports_from_before_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "use", "broken"),
+    ("limits", "use", "words"),
     [
         (Limits(compiles=3), USE, ""),
         (Limits(compiles=2), USE, "process 7 compiled 3 graphs after 3 steps, 2 allowed: step 8 (2), step 5 (1)"),
@@ -80,14 +80,14 @@ def test_reports_from_before_are_read() -> None:
         (Limits(executions_per_step=9, fallbacks=False), USE, "executions and fallbacks are not known on torch.tpu"),
     ],
 )
-def test_limits(limits: Limits, use: CacheUse, broken: str) -> None:
-    said = list(limits.broken(summary(use)))
-    assert len(said) == bool(broken)
-    assert all(sentence.startswith(broken) for sentence in said)
+def test_limits(limits: Limits, use: CacheUse, words: str) -> None:
+    said = broken(limits.checks(summary(use)))
+    assert len(said) == bool(words)
+    assert all(sentence.startswith(words) for sentence in said)
 
 
 def test_no_budget_beside_the_program_is_said_to_hold(tmp_path: Path) -> None:
-    (said,) = BudgetFile(tmp_path / "budget.toml").unsteady(summary(USE))
+    (said,) = BudgetFile(tmp_path / "budget.toml").steady(summary(USE)).broken
     assert said.startswith("a budget holds executions and reads, which torch.tpu does not tell")
 
 

@@ -209,6 +209,7 @@ def _add_run(commands: _Commands) -> None:
     run.add_argument("--update", action="store_true", help="write what the run cost to the file that --check names")
     for name in ("json", "html", "markdown"):
         run.add_argument(f"--{name}", metavar="FILE", help=f"also write the report as {name.upper()}")
+    run.add_argument("--junit", metavar="FILE", help="also write which limits held, a test case each, as JUnit's XML")
     run.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module")
     run.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="the script and its arguments")
 

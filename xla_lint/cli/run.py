@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.ends import say, speaking
+from xla_lint.cli.formats import junit
 from xla_lint.cli.usage import UsageError
 from xla_lint.runtime import table
-from xla_lint.runtime.gate import BROKEN, Limits
+from xla_lint.runtime.gate import BROKEN, Limits, broken
 from xla_lint.runtime.supervise import end_like, named, supervise
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from xla_lint.runtime.budget import BudgetFile
+    from xla_lint.runtime.gate import Check
     from xla_lint.runtime.summary import Summary
 
 CANNOT_WRITE = 2
@@ -39,7 +41,7 @@ def run(options: Namespace) -> int:
         raise UsageError("name a script, or a module after -m")
     if options.html or options.markdown:
         _need_reports()
-    for path in filter(None, (options.json, options.html, options.markdown)):
+    for path in filter(None, (options.json, options.html, options.markdown, options.junit)):
         _need_place(Path(path))
     budgets = _budgets(options, arguments)
     limits = Limits(
@@ -49,18 +51,19 @@ def run(options: Namespace) -> int:
         not options.fail_on_fallback,
     )
     outcome = supervise(arguments, options.warmup, listener=_Terminal())
-    broken = list(limits.broken(outcome.summary))
+    checks = list(limits.checks(outcome.summary))
     if budgets is not None:
-        broken += budgets.unsteady(outcome.summary) if options.update else budgets.broken(outcome.summary)
+        checks += [budgets.steady(outcome.summary)] if options.update else budgets.checks(outcome.summary)
+    sentences = broken(checks)
     with speaking() as stream:
-        table.write(outcome.summary, broken, stream)
-    written = _write_reports(options, outcome.summary, broken)
-    well = not (outcome.status or broken or outcome.summary.problems)
+        table.write(outcome.summary, sentences, stream)
+    written = _write_reports(options, outcome.summary, checks)
+    well = not (outcome.status or sentences or outcome.summary.problems)
     if budgets is not None and options.update:
         written = _update(budgets, outcome.summary, well=well) and written
     if outcome.status:
         return end_like(outcome.status)
-    return BROKEN if broken or outcome.summary.problems else CANNOT_WRITE * (not written)
+    return BROKEN if sentences or outcome.summary.problems else CANNOT_WRITE * (not written)
 
 
 class _Terminal:
@@ -123,16 +126,18 @@ def _need_place(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: permission denied")
 
 
-def _write_reports(options: Namespace, summary: Summary, broken: list[str]) -> bool:
+def _write_reports(options: Namespace, summary: Summary, checks: list[Check]) -> bool:
     """True where each report that is wanted could be written."""
+    sentences = broken(checks)
     texts: dict[str, Callable[[], str]] = {
-        "json": lambda: json.dumps({**summary.as_json(), "broken": broken}, indent=1) + "\n"
+        "json": lambda: json.dumps({**summary.as_json(), "broken": sentences}, indent=1) + "\n",
+        "junit": functools.partial(junit.of_run, summary, checks),
     }
     if options.markdown or options.html:
         from xla_lint.runtime import report  # noqa: PLC0415 - needs jinja2
 
-        texts["markdown"] = functools.partial(report.markdown, summary, broken)
-        texts["html"] = functools.partial(report.html, summary, broken)
+        texts["markdown"] = functools.partial(report.markdown, summary, sentences)
+        texts["html"] = functools.partial(report.html, summary, sentences)
     written = [_write(path, text()) for name, text in texts.items() if (path := getattr(options, name))]
     return all(written)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_lint.rules.base import Counter
 from xla_lint.runtime.confirmation import COSTS, confirmed, moved
 from xla_lint.runtime.findings import TOO_MANY
+from xla_lint.runtime.summary import ENDED_WELL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from xla_lint.runtime.spans import Span, Stretch
     from xla_lint.runtime.summary import Summary
 
-ENDED_WELL = "ended well"
 OFTEN = 3
 """Less than this is no steady state."""
 

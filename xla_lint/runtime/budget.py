@@ -16,6 +16,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from xla_lint.program.project.source import absolute
+from xla_lint.runtime.gate import Check
 from xla_lint.runtime.sources import name_of
 from xla_lint.runtime.table import shown
 from xla_lint.runtime.tpu_cache import MODULE
@@ -79,28 +80,28 @@ class Budget:
                 raise BudgetError(f"needs a number: {name}")
         return cls(**table)
 
-    def broken(self, summary: Summary, folder: Path) -> Iterator[str]:
-        """How a run differs from it for the worse, one sentence each."""
+    def checks(self, summary: Summary, folder: Path) -> Iterator[Check]:
+        """Each of its lines; a line of the program that it does not name, and that reads, has one too."""
         now = Budget.of(summary, folder)
         lines = _named(Counter({shown(row.file, row.line): row.compiles for row in summary.rows}))
-        if now.compiles > self.compiles:
-            yield f"compiled {_graphs(now.compiles)}, and the budget is {self.compiles}{lines}"
-        if now.compiles_once_warm > self.compiles_once_warm:
-            late = _named(_late(summary))
-            yield (
-                f"compiled {_graphs(now.compiles_once_warm)} after {summary.warmup} steps, "
-                f"and the budget is {self.compiles_once_warm}{late}"
-            )
-        if now.executions_per_step > self.executions_per_step:
-            lines = _named(Counter({shown(row.file, row.line): row.executions for row in summary.rows}))
-            yield (
-                f"executed {now.executions_per_step:g} graphs a step, and the budget is "
-                f"{self.executions_per_step:g}{lines}"
-            )
-        for line, (_, place) in _reads(summary, folder).items():
-            rate, allowed = now.reads_per_step[line], self.reads_per_step.get(line, 0.0)
-            if rate > allowed:
-                yield f"read {rate:g} times a step at {place}, and the budget is {allowed:g}: {line}"
+        compiled = f"compiled {_graphs(now.compiles)}, and the budget is {self.compiles}{lines}"
+        yield Check("compiles", [compiled] * (now.compiles > self.compiles))
+        late = (
+            f"compiled {_graphs(now.compiles_once_warm)} after {summary.warmup} steps, "
+            f"and the budget is {self.compiles_once_warm}{_named(_late(summary))}"
+        )
+        yield Check("compiles_once_warm", [late] * (now.compiles_once_warm > self.compiles_once_warm))
+        lines = _named(Counter({shown(row.file, row.line): row.executions for row in summary.rows}))
+        executed = (
+            f"executed {now.executions_per_step:g} graphs a step, and the budget is {self.executions_per_step:g}{lines}"
+        )
+        yield Check("executions_per_step", [executed] * (now.executions_per_step > self.executions_per_step))
+        reads = _reads(summary, folder)
+        for line in dict.fromkeys([*reads, *self.reads_per_step]):
+            rate, allowed = now.reads_per_step.get(line, 0.0), self.reads_per_step.get(line, 0.0)
+            where = reads[line][1] if line in reads else ""
+            read = f"read {rate:g} times a step at {where}, and the budget is {allowed:g}: {line}"
+            yield Check(f"reads_per_step: {line}", [read] * (rate > allowed))
 
 
 class BudgetFile:
@@ -127,13 +128,18 @@ class BudgetFile:
         """The budget of a program, by its command line; None where it has none."""
         return self._budgets.get(command)
 
-    def broken(self, summary: Summary) -> list[str]:
-        """How a run differs from its budget for the worse, one sentence each."""
-        unsteady = self.unsteady(summary)
-        return unsteady or list(self._budgets[summary.command].broken(summary, self._folder))
+    def checks(self, summary: Summary) -> Iterator[Check]:
+        """What its budget allows a run; where it can be held against none, that alone."""
+        steady = self.steady(summary)
+        yield steady
+        if not steady.broken:
+            yield from self._budgets[summary.command].checks(summary, self._folder)
 
-    def unsteady(self, summary: Summary) -> list[str]:
-        """Why a run can be held against no budget, and be none; empty where it can."""
+    def steady(self, summary: Summary) -> Check:
+        """Whether a run can be held against a budget, and be one."""
+        return Check("steady", self._unsteady(summary))
+
+    def _unsteady(self, summary: Summary) -> list[str]:
         if summary.tpu:
             return [
                 f"a budget holds executions and reads, which {MODULE} does not tell; --max-compiles is a limit there"

@@ -9,17 +9,31 @@ from typing import TYPE_CHECKING
 
 from xla_lint.runtime.sources import name_of
 from xla_lint.runtime.tpu_cache import MODULE
+from xla_lint.runtime.tpu_use import CacheUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from xla_lint.runtime.summary import Part, Row, Summary
-    from xla_lint.runtime.tpu_use import CacheUse
 
 BROKEN = 3
 """The exit status of `xla-lint run` where the program itself ended well and a limit is broken."""
 NAMED = 3
 """The lines that the sentence on a broken limit names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something that a run is held against."""
+
+    name: str
+    broken: list[str]
+    """How the run breaks it, one sentence each."""
+
+
+def broken(checks: Iterable[Check]) -> list[str]:
+    """What is broken, one sentence each."""
+    return [sentence for check in checks for sentence in check.broken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,64 +57,76 @@ class Limits:
         per_step = self.executions_per_step is not None or self.reads_per_step is not None
         return self.compiles is not None or per_step
 
-    def broken(self, summary: Summary) -> Iterator[str]:
-        """What was broken, one sentence each."""
+    def checks(self, summary: Summary) -> Iterator[Check]:
+        """Each limit that there is, and what must be so that limits can hold."""
         processes = summary.processes
-        if self.any and not summary.rows and not summary.tpu:
-            yield "nothing was recorded, so that no limit can be said to hold"
-        if self._warm and processes and not any(_became_warm(process) for process in processes):
-            most = max(process.steps for process in processes)
-            yield f"the program never became warm, with {most} steps; see --warmup"
-        for part in summary.parts:
-            if _became_warm(part):
-                yield from self._broken(part, summary)
-        yield from self._broken_on_tpu(summary)
-        if not self.fallbacks and (names := [*summary.fallbacks]):
+        if self.any:
+            nothing = not summary.rows and not summary.tpu
+            yield Check("recorded", ["nothing was recorded, so that no limit can be said to hold"] * nothing)
+        if self._warm and processes:
+            most, cold = max(process.steps for process in processes), not any(map(_became_warm, processes))
+            yield Check("warm", [f"the program never became warm, with {most} steps; see --warmup"] * cold)
+        if self.compiles is not None:
+            yield Check(f"--max-compiles {self.compiles}", list(self._compiles(summary, self.compiles)))
+        for limit, rate in ((self.executions_per_step, EXECUTIONS), (self.reads_per_step, READS)):
+            if limit is not None:
+                yield Check(f"{rate.option} {limit:g}", list(_rates(summary, rate, limit)))
+        if not self.fallbacks:
             lines = _named(_lines(summary.rows, lambda row: row.reads * ("fallback" in row.manners)))
-            yield f"operations ran on the CPU: {', '.join(names)}{lines}"
+            names = ", ".join(summary.fallbacks)
+            yield Check("--fail-on-fallback", [f"operations ran on the CPU: {names}{lines}"] if names else [])
+        if summary.tpu and (unknown := " and ".join(self._unknown)):
+            yield Check("known", [f"{unknown} are not known on {MODULE}, so that no limit on them can be said to hold"])
 
-    def _broken(self, part: Part, summary: Summary) -> Iterator[str]:
-        after = f" after {summary.warmup} steps" if summary.warmup and part.step else ""
-        if self.compiles is not None and part.warm_compiles > self.compiles:
-            yield f"{_compiled(part)}{after}, {self.compiles} allowed{_named(Counter(part.warm_lines))}"
-        steps = part.warm_steps if part.step else 1
-        for limit, number, what, counted in (
-            (self.executions_per_step, part.warm_executions, "executed {} graphs", _executing),
-            (self.reads_per_step, part.warm_reads, "read {} times", _reading),
-        ):
-            if limit is not None and number / steps > limit:
-                rate = f"{number / steps:.2f}".rstrip("0").rstrip(".") if part.step else str(number)
-                often = "a step" if part.step else "and no step was seen"
-                words = f"process {part.pid} {what.format(rate)} {often}{after}, {limit:g} allowed"
-                yield words + _named(_lines(summary.rows, counted))
-
-    def _broken_on_tpu(self, summary: Summary) -> Iterator[str]:
-        for use in summary.tpu:
-            if self.compiles is not None and _became_warm(use) and use.warm_compiles > self.compiles:
-                after = f" after {summary.warmup} steps" if summary.warmup and use.step else ""
-                yield f"{_compiled(use)}{after}, {self.compiles} allowed{_named(Counter(use.late))}"
+    @property
+    def _unknown(self) -> list[str]:
+        """What there is a limit on and TorchTPU does not tell."""
         asked = (self.executions_per_step is not None, self.reads_per_step is not None, not self.fallbacks)
-        limited = [what for what, limit in zip(("executions", "reads", "fallbacks"), asked, strict=True) if limit]
-        if summary.tpu and limited:
-            yield f"{' and '.join(limited)} are not known on {MODULE}, so that no limit on them can be said to hold"
+        return [what for what, limit in zip(("executions", "reads", "fallbacks"), asked, strict=True) if limit]
+
+    def _compiles(self, summary: Summary, allowed: int) -> Iterator[str]:
+        for process in summary.processes:
+            if _became_warm(process) and process.warm_compiles > allowed:
+                graphs = "1 graph" if process.warm_compiles == 1 else f"{process.warm_compiles} graphs"
+                lines = process.late if isinstance(process, CacheUse) else process.warm_lines
+                after = _after(process, summary)
+                yield f"process {process.pid} compiled {graphs}{after}, {allowed} allowed{_named(Counter(lines))}"
 
 
-def _compiled(part: Part | CacheUse) -> str:
-    graphs = "1 graph" if part.warm_compiles == 1 else f"{part.warm_compiles} graphs"
-    return f"process {part.pid} compiled {graphs}"
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """Something that may happen so often a step."""
+
+    option: str
+    words: str
+    of_part: Callable[[Part], int]
+    of_row: Callable[[Row], int]
+
+
+EXECUTIONS = _Rate(
+    "--max-executions-per-step", "executed {} graphs", lambda part: part.warm_executions, lambda row: row.executions
+)
+READS = _Rate("--max-reads-per-step", "read {} times", lambda part: part.warm_reads, lambda row: row.reads)
+
+
+def _rates(summary: Summary, rate: _Rate, limit: float) -> Iterator[str]:
+    for part in filter(_became_warm, summary.parts):
+        number = rate.of_part(part)
+        found = number / (part.warm_steps if part.step else 1)
+        if found > limit:
+            shown = f"{found:.2f}".rstrip("0").rstrip(".") if part.step else str(number)
+            often = "a step" if part.step else "and no step was seen"
+            words = f"process {part.pid} {rate.words.format(shown)} {often}{_after(part, summary)}, {limit:g} allowed"
+            yield words + _named(_lines(summary.rows, rate.of_row))
+
+
+def _after(process: Part | CacheUse, summary: Summary) -> str:
+    return f" after {summary.warmup} steps" if summary.warmup and process.step else ""
 
 
 def _became_warm(part: Part | CacheUse) -> bool:
     """Whether the limits can hold of it: it made more steps than the warm-up has, or none is known."""
     return part.warm_steps > 0 or not part.step
-
-
-def _executing(row: Row) -> int:
-    return row.executions
-
-
-def _reading(row: Row) -> int:
-    return row.reads
 
 
 def _lines(rows: Iterable[Row], number: Callable[[Row], int]) -> Counter[str]:

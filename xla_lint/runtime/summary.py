@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from xla_lint.runtime.graph_stacks import Stack
     from xla_lint.runtime.places import Place
 
+ENDED_WELL = "ended well"
 SEVERAL = 1.5
 """More barriers a step than this are several."""
 FORMAT = 2
@@ -137,6 +138,11 @@ class Summary:
     """The lines that ran, by file; empty where nobody asked for them."""
     tpu: list[CacheUse] = field(default_factory=list)
     """The processes on TorchTPU, of which no line, execution and read is known."""
+
+    @property
+    def well(self) -> bool:
+        """Whether the program ended well."""
+        return self.ended == ENDED_WELL
 
     @property
     def processes(self) -> list[Part | CacheUse]:

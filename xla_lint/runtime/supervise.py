@@ -22,7 +22,7 @@ from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.live import Live
 from xla_lint.runtime.program import command_of
 from xla_lint.runtime.strays import Strays
-from xla_lint.runtime.summary import summarise
+from xla_lint.runtime.summary import ENDED_WELL, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -223,4 +223,4 @@ def _in_foreground() -> bool:
 def _ended(status: int) -> str:
     if status < 0:
         return f"was ended by {signal.Signals(-status).name}"
-    return "ended well" if status == 0 else f"ended with exit status {status}"
+    return ENDED_WELL if status == 0 else f"ended with exit status {status}"
