@@ -13,7 +13,7 @@ from tests.test_runtime_differences import hlo
 from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
 from xla_lint.runtime.places import Frame, Place, own, place_of
-from xla_lint.runtime.records import COMPILE, EXECUTION, REFUSED, Record, RecordParser
+from xla_lint.runtime.records import COMPILE, EXECUTION, MEMORY, REFUSED, Memory, Record, RecordParser
 from xla_lint.runtime.sources import line_of
 from xla_lint.runtime.strays import Strays
 
@@ -54,6 +54,31 @@ def test_however_the_text_is_cut(size: int) -> None:
     parser = RecordParser()
     kinds = [record.kind for at in range(0, len(text), size) for record in parser.feed(text[at : at + size])]
     assert kinds == [COMPILE, EXECUTION, EXECUTION] * 3 + [COMPILE]
+
+
+SIZES = """
+Post Compilation Analysis: ====================
+Post Compilation Analysis: Graph input size: 0.002237 GB
+Post Compilation Analysis: Graph output size: 0.004030 GB
+Post Compilation Analysis: Aliased Input size: 0.001343 GB
+Post Compilation Analysis: Intermediate tensor size: 0.000029 GB
+Post Compilation Analysis: Compiled program size: 0.000000 GB
+Post Compilation Analysis: --------------------
+Post Compilation Analysis: ====================
+"""
+
+
+@pytest.mark.parametrize("size", [1, 50, 5000])
+def test_what_a_graph_needs(size: int) -> None:
+    text, parser = COMPILATION + SIZES + RUN, RecordParser()
+    records = [record for at in range(0, len(text), size) for record in parser.feed(text[at : at + size])]
+    assert [record.kind for record in records] == [COMPILE, MEMORY, EXECUTION]
+    assert records[1].memory == Memory(2401960, 4327180, 1442035, 31139, 0)
+    assert records[1].memory.total == 5318244
+
+
+def test_sizes_that_are_told_otherwise_are_left_out() -> None:
+    assert [record.kind for record in RecordParser().feed(SIZES.replace("Aliased", "Shared") + RUN)] == [EXECUTION]
 
 
 def test_a_compilation_without_a_frame_is_counted() -> None:

@@ -24,9 +24,11 @@ from xla_lint.runtime.differences import OPERATIONS, SHAPE, Difference
 from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, Steps, read, write
 from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.gate import Limits, broken
+from xla_lint.runtime.given import Given
 from xla_lint.runtime.listing import listings
 from xla_lint.runtime.places import NOWHERE, Frame, Place
 from xla_lint.runtime.program import command_of
+from xla_lint.runtime.records import Memory
 from xla_lint.runtime.sites import Comparison
 from xla_lint.runtime.sources import tensor_at
 from xla_lint.runtime.spans import GOVERNED, SAME_LINE, SAME_LOOP, UNTIED, Span, Stretch
@@ -81,6 +83,8 @@ def process(script: str) -> Process:
         Compile(1, (sync,), SYNC, "aa", 1, 1, 40),
         Compile(4, (sync,), SYNC, "bb", 1, 1, 41, barriers=6, against=against),
     ]
+    process.compiles[1].given = ((("f32[17,4]", Frame(script, 2, "<module>")), 1), (("f32[4]", None), 3))
+    process.compiles[1].memory = Memory(3 << 20, 2 << 20, 1 << 20, 512, 0)
     process.barriers = 9
     process.settle()
     return process
@@ -272,6 +276,18 @@ def test_the_list_of_compiles(summary: Summary, script: str) -> None:
     assert (second.number, second.step, second.seconds, second.together, second.against) == (4, 5, 1.0, 3, 1)
     (told,) = second.differences
     assert (told.before, told.after, told.file, told.line) == ("f32[32,4]", "f32[17,4]", script, 4)
+
+
+def test_a_compile_tells_its_inputs_and_its_memory(summary: Summary, script: str) -> None:
+    second = summary.parts[0].compiles[1]
+    assert second.given == (
+        Given(1, "f32[17,4]", script, 2, "x = torch.ones(4, device=torch_xla.device())"),
+        Given(3, "f32[4]", "", 0, ""),
+    )
+    page = report.html(summary, [])
+    assert "<li>f32[17,4]: at " in page
+    assert "<li>3 of f32[4], of which no line is known</li>" in page
+    assert "inputs 3 MB, results 2 MB, between 512 bytes, 1 MB of the results in the place of inputs" in page
 
 
 def test_one_more_compile_alone_names_no_rule(process: Process) -> None:

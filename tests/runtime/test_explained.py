@@ -86,6 +86,20 @@ def test_a_ragged_batch_behind_a_helper(several: Ran) -> None:
     assert reason["rule"] == "xla-ragged-batch"
 
 
+def test_a_compile_tells_where_its_inputs_come_from(several: Ran) -> None:
+    script = (HEAD + SEVERAL).splitlines()
+    short = next(
+        each
+        for each in several.report["parts"][0]["compiles"]
+        if any(given["shape"] == "f32[3,6]" for given in each["given"])
+    )
+    told = {given["shape"]: (given["number"], given["tensor"], given["source"]) for given in short["given"]}
+    assert told["f32[3,6]"] == (1, "rows", "rows = torch.randn(count, 6).to(device)")
+    assert told["f32[1,6]"] == (1, "", "loss = model(rows).mean()")
+    assert script[short["given"][0]["line"] - 1].strip() == short["given"][0]["source"]
+    assert short["memory"]["inputs"] > 0
+
+
 def test_several_reads_of_a_line_are_no_recompile(several: Ran) -> None:
     assert reasons(several, "print([value.item()") == []
 

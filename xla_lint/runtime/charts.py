@@ -74,6 +74,14 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 or not seconds else f"{seconds * 1e6:.3g} µs"
 
 
+def size(number: int) -> str:
+    """An amount of memory, to read."""
+    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if number >= 1 << power:
+            return f"{number / (1 << power):.3g} {unit}"
+    return f"{number} bytes"
+
+
 def length(part: Part) -> float:
     """How long a process was recorded, in seconds."""
     ends = [part.seconds, *(steps.end for steps in part.timeline[-1:]), *(each.at for each in part.compiles)]

@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING
 from xla_lint.runtime import exchange, tpu_use
 from xla_lint.runtime.causes import EAGER, READ, cause_of
 from xla_lint.runtime.counts import Counts
+from xla_lint.runtime.given import kinds
 from xla_lint.runtime.graphs import Dumps
 from xla_lint.runtime.logs import DebugLog
 from xla_lint.runtime.places import NOWHERE, names_ours, place_of
-from xla_lint.runtime.records import COMPILE, REFUSED
+from xla_lint.runtime.records import COMPILE, MEMORY, REFUSED
 from xla_lint.runtime.sites import Site
 from xla_lint.runtime.turns import turns_of
 
 if TYPE_CHECKING:
+    from xla_lint.runtime.given import Kinds
     from xla_lint.runtime.graph_stacks import Stack
     from xla_lint.runtime.places import Place
-    from xla_lint.runtime.records import Record
+    from xla_lint.runtime.records import Memory, Record
     from xla_lint.runtime.sites import Comparison
     from xla_lint.runtime.turns import Turns
 
@@ -85,6 +87,9 @@ class Compile:
     """True where it has all operations of the one compiled there before, and more."""
     turns: Turns | None = None
     """The loop whose turns are all in this graph."""
+    given: Kinds = ()
+    """Its inputs, as far as their shapes are known."""
+    memory: Memory | None = None
     missing: bool = False
     """True where it cannot be compared, because no graph was dumped, though its stack had compiled before."""
 
@@ -315,6 +320,10 @@ class _Following:
         if record.kind == REFUSED:
             self._tell(record.text)
             return
+        if record.kind == MEMORY:
+            if self.process.compiles and self.process.compiles[-1].number == self._compiles:
+                self.process.compiles[-1].memory = record.memory
+            return
         place = self._place(record.frames)
         line = self.process.line(place)
         line.causes[record.cause] += 1
@@ -355,6 +364,7 @@ class _Following:
             site = self._sites.setdefault((record.frames, record.cause), Site())
             made.grows = site.grows(graph)
             made.against = site.add(made.number, graph)
+            made.given = kinds(site.known[-1].graph)
         made.missing = graph is None and (record.frames, record.cause) in self._compiled_at
         self._compiled_at.add((record.frames, record.cause))
         if made.against is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xla_lint.runtime.causes import cause_of
+from xla_lint.runtime.given import Given, given
 from xla_lint.runtime.reasons import Told, told
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from xla_lint.runtime.collect import Process
     from xla_lint.runtime.graph_stacks import Stack
+    from xla_lint.runtime.records import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Compiled:
     """The number of the closest graph that was compiled at the same place before; 0 where none is alike."""
     differences: tuple[Told, ...]
     """What differs from that one."""
+    given: tuple[Given, ...] = ()
+    """The inputs by shape and line; empty where the graph was not dumped."""
+    memory: Memory | None = None
+    """What it needs on the device; None where torch_xla does not tell."""
 
 
 def history(process: Process) -> Iterator[Compiled]:
@@ -66,4 +72,6 @@ def history(process: Process) -> Iterator[Compiled]:
             process.ran[each.graph],
             each.against.number if each.against else 0,
             tuple(map(told, each.against.differences)) if each.against else (),
+            tuple(given(each.given)),
+            each.memory,
         )

@@ -15,7 +15,8 @@ A record looks as follows in torch_xla 2.9; its lines begin with `Compilation An
     ====
 
 After each compilation follows a line `Computation hash: …`, even where the compilation itself has no record because
-no Python frame was there: so compilations can be counted to the unit. Executions without a frame leave no trace here.
+no Python frame was there: so compilations can be counted to the unit. Then it says what the graph needs on the device.
+Executions without a frame leave no trace here.
 """
 
 from __future__ import annotations
@@ -30,24 +31,44 @@ from xla_lint.runtime.places import Frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COMPILE, EXECUTION, REFUSED = "compile", "execution", "refused"
+COMPILE, EXECUTION, REFUSED, MEMORY = "compile", "execution", "refused", "memory"
 DYNAMO_RUN = "dynamo is executing a compiled program"
 
 _PREFIX = re.compile(r"(Compilation|Execution|Unexpected Execution) Analysis: ?")
 KINDS = {"Compilation": COMPILE, "Execution": EXECUTION, "Unexpected Execution": REFUSED}
 _FRAME = re.compile(r"  (\S.*?) \((.*):(\d+)\)$")
 _COMPILED = "Computation hash: "
+_SIZES = "Post Compilation Analysis: "
+_SIZE = re.compile(r"([\w ]+) size: ([\d.]+) GB$")
+GIGABYTE = 1 << 30
 _RULE = "=" * 20
 _END = "-" * 20
 _CACHED_BLOCKS = 4096
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """What a graph needs on the device, in bytes; torch_xla tells some thousand at a time."""
+
+    inputs: int
+    outputs: int
+    aliased: int
+    """Of the outputs, what takes the place of inputs."""
+    temporary: int
+    program: int
+
+    @property
+    def total(self) -> int:
+        """All that is there while it runs."""
+        return self.inputs + self.outputs - self.aliased + self.temporary + self.program
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """One compilation or execution."""
+    """One compilation or execution, or what the graph that was compiled last needs."""
 
     kind: str
-    """`compile`, `execution`, or `refused`: one that a region under `full_graph=True` does not allow."""
+    """`compile`, `execution`, `memory`, or `refused`: an execution that a region under `full_graph=True` forbids."""
     cause: str = ""
     """As torch_xla spells it; empty where it left no record."""
     graph: str = ""
@@ -59,6 +80,7 @@ class Record:
     """Innermost first; empty where there was no Python frame."""
     text: str = ""
     """Of a refused one: what torch_xla tells the user."""
+    memory: Memory | None = None
 
 
 class RecordParser:
@@ -106,8 +128,17 @@ def _complete(text: str) -> bool:
     )
 
 
+def _memory(lines: list[str]) -> Record | None:
+    found = [match for line in lines if (match := _SIZE.search(line))]
+    sizes = {match.group(1).strip(): round(float(match.group(2)) * GIGABYTE) for match in found}
+    names = ("Graph input", "Graph output", "Aliased Input", "Intermediate tensor", "Compiled program")
+    return Record(MEMORY, memory=Memory(*(sizes[name] for name in names))) if sizes.keys() >= set(names) else None
+
+
 def _parse(block: str) -> Record | None:
     lines = block.splitlines()
+    if block.startswith(_SIZES):
+        return _memory(lines)
     first = _PREFIX.match(lines[0]) if lines else None
     if first is None:
         return None

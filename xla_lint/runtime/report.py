@@ -16,8 +16,11 @@ from xla_lint.runtime.places import is_backend, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from xla_lint.runtime.given import Given
+    from xla_lint.runtime.graph_stacks import Stack
     from xla_lint.runtime.history import Compiled
     from xla_lint.runtime.reasons import Reason
+    from xla_lint.runtime.records import Memory
     from xla_lint.runtime.summary import Part, Row, Summary
     from xla_lint.runtime.uncut import Uncut
 
@@ -37,6 +40,10 @@ class Graph:
     grown: int | None
     """The operations that it has more than the closest one before; None where there is none to compare with."""
     changed: list[str]
+    stack: list[str]
+    """The lines that compiled it, outermost first and without those of torch."""
+    given: list[str]
+    memory: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ def html(summary: Summary, broken: Sequence[str]) -> str:
         "several": charts.COLUMNS,
         "growing": [table.uncut(each) for each in summary.uncut if not each.rule],
         "duration": charts.duration,
+        "size": charts.size,
         "ways": _ways,
     }
     template = _environment(autoescape=True).get_template("report.html.jinja")
@@ -155,16 +163,35 @@ def _graphs(part: Part) -> Iterable[Graph]:
             charts.duration(share(each)) if each.seconds >= 0 else "",
             each.operations - before if before and each.operations else None,
             [table.difference(told) for told in each.differences],
+            _lines(each.stack),
+            list(map(_given, each.given)),
+            _memory(each.memory) if each.memory else "",
         )
+
+
+def _given(given: Given) -> str:
+    """Inputs of a graph, and where they come from."""
+    number = f"{given.number} of " if given.number > 1 else ""
+    if not given.file:
+        return f"{number}{given.shape}, of which no line is known"
+    name = f"{given.tensor} " if given.tensor else ""
+    return f"{number}{given.shape}: {name}at {table.shown(given.file, given.line)}: {given.source}"
+
+
+def _memory(memory: Memory) -> str:
+    parts = {"inputs": memory.inputs, "results": memory.outputs, "between": memory.temporary, "code": memory.program}
+    place = f", {charts.size(memory.aliased)} of the results in the place of inputs" if memory.aliased else ""
+    return ", ".join(f"{name} {charts.size(number)}" for name, number in parts.items() if number) + place
 
 
 def _ways(row: Row) -> list[tuple[int, list[str]]]:
     """The stacks of a row, outermost line first and without those of torch; none where it is its own only line."""
-    ways = [
-        (number, [table.shown(frame.file, frame.line) for frame in reversed(stack) if not is_backend(frame.file)])
-        for number, stack in row.stacks
-    ]
+    ways = [(number, _lines(stack)) for number, stack in row.stacks]
     return ways if any(len(lines) > 1 for _, lines in ways) else []
+
+
+def _lines(stack: Stack) -> list[str]:
+    return [table.shown(frame.file, frame.line) for frame in reversed(stack) if not is_backend(frame.file)]
 
 
 def _findings(summary: Summary) -> dict[str, list[tuple[str, str]]]:

@@ -15,9 +15,11 @@ from xla_lint.runtime.debugfile import EVERYTHING
 from xla_lint.runtime.exchange import Source, Steps
 from xla_lint.runtime.fallbacks import fallbacks_of
 from xla_lint.runtime.findings import TOO_MANY, is_checked
+from xla_lint.runtime.given import Given
 from xla_lint.runtime.history import Compiled, history
 from xla_lint.runtime.places import Frame
 from xla_lint.runtime.reasons import Reason, Told, reasons
+from xla_lint.runtime.records import Memory
 from xla_lint.runtime.sources import learn, line_of
 from xla_lint.runtime.tpu_use import CacheUse, use_of
 from xla_lint.runtime.uncut import Uncut, uncut
@@ -269,11 +271,15 @@ def _warm_lines(process: Process, warm: Counts | None) -> dict[str, int]:
 
 def _part_of(data: dict[str, Any]) -> Part:
     counts, timeline = Counts(**data["counts"]), [Steps(**each) for each in data["timeline"]]
-    compiles = [
-        Compiled(**{**each, "stack": _stack_of(each["stack"]), "differences": _told_of(each["differences"])})
-        for each in data["compiles"]
-    ]
+    compiles = list(map(_compiled_of, data["compiles"]))
     return Part(**{**data, "counts": counts, "timeline": timeline, "compiles": compiles})
+
+
+def _compiled_of(data: dict[str, Any]) -> Compiled:
+    given = tuple(Given(**each) for each in data.get("given", ()))
+    memory = Memory(**data["memory"]) if data.get("memory") else None
+    stack, differences = _stack_of(data["stack"]), _told_of(data["differences"])
+    return Compiled(**{**data, "stack": stack, "differences": differences, "given": given, "memory": memory})
 
 
 def _stack_of(frames: Iterable[Sequence[Any]]) -> Stack:
