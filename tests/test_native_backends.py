@@ -182,6 +182,58 @@ def test_the_same_offsets_in_every_step_are_fine() -> None:
     assert symbols(decode + train) == set()
 
 
+COUNTED = (
+    "import torch\n{head}"
+    + HEAD
+    + """
+for step in range(100):
+    x = model(torch.ones(2, 2, device=device))
+    {line}
+    x.sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "tpu", "neuron"),
+    [
+        ("x[x > 0] = 0.0", True, False),
+        ("x[:, x[0] > 0] = float('-inf')", True, False),
+        ("x[x > 0] = model(x)[x > 0]", True, True),
+        ("y = torch.histc(x, 10)", True, False),
+        ("y = torch.nn.functional.ctc_loss(x, y, a, b)", True, False),
+        ("y = x.nonzero()", True, True),
+        ("y = torch.topk(x, 1)", False, False),
+    ],
+)
+def test_what_is_compiled_for_a_count_is_told_of_each_backend(line: str, tpu: bool, neuron: bool) -> None:
+    for device, is_told in (("tpu", tpu), ("neuron", neuron)):
+        found = symbols(COUNTED.format(head=f'device = torch.device("{device}")', line=line))
+        assert found == ({"xla-data-dependent-shape"} if is_told else set())
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_told"),
+    [
+        ("TpuBackend()", True),
+        ("TpuBackend(dynamism=False)", True),
+        ("TpuBackend(dynamism=True)", False),
+        ("'tpu'", True),
+        ("'tpu', options={'bounded_dynamism': True}", False),
+        ("'inductor'", False),
+    ],
+)
+def test_a_compiler_with_settings_is_the_one_of_its_backend(asked: str, is_told: bool) -> None:
+    head = f"""from torch_tpu._internal.compile import TpuBackend
+device = torch.device("tpu")
+f = torch.compile(torch.nn.Linear(2, 2).to(device), backend={asked})
+"""
+    found = symbols(COUNTED.format(head=head, line="y = f(x[:, :step])"))
+    assert ("xla-compile-dynamic" in found) == is_told
+
+
 def test_a_text_makes_no_program_of_torch_tpu_of_one_that_asks_torch_xla() -> None:
     text = """import torch
 from torch.utils.data import DataLoader

@@ -25,6 +25,7 @@ class Role(enum.Enum):
     STEP_REGION = "a context manager that begins and ends with a barrier"
     TRACED_STEP = "a context manager that ends with a barrier"
     TRACE = "a context manager without a barrier"
+    COMPILER = "compiles for the device, as torch.compile(backend=) is given it"
     COMPILE = "makes each call of a function a graph of its own"
     HOST_REDUCE = "reduces values through the host, and is a barrier"
     RENDEZVOUS = "a meeting of all replicas, and a barrier"
@@ -93,6 +94,7 @@ class Property(enum.Enum):
     FIXED_SCALARS = "a graph takes no scalar of the host, such as the step count of an optimizer"
     CUTS_VIEWS_OF_INFERENCE = "inference_mode inside compiled code fails while compiling"
     GROWS_BY_TOKEN = "generate with a growing cache compiles at every token"
+    FILLS_BY_MASK = "one number is written through a mask by an operation of fixed shape"
     SUCCEEDS_XLA = "programs of torch_xla move to it"
 
 
@@ -150,6 +152,8 @@ class Backend:
     """How those begin that another backend reads, and it does not."""
     choices: frozenset[str] = frozenset()
     """The texts by which programs choose the backend: `if backend == "xla":`."""
+    fetching: frozenset[str] = frozenset()
+    """Operations of fixed shape, by last name, that fetch a number to the host and are compiled for it."""
     compilers: tuple[str, ...] = ()
     """How the names of its compilers begin, as given to `torch.compile(backend=)`: their graphs run when called."""
     process_group: str | None = None

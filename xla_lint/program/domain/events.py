@@ -110,9 +110,13 @@ class Growing(Event):
 
 @dataclass(slots=True, eq=False)
 class DataShape(Event):
-    """The shape of a device tensor depends on the values of another one."""
+    """The shape of a device tensor, or another number that operations are compiled for, depends on values."""
 
     spelled: str
+    filled: bool = False
+    """True where one number is written through a mask, so that only the mask has a shape that matters."""
+    inside: bool = False
+    """True where the shape of the result is fixed, and the backend fetches a number all the same, to compile for it."""
 
 
 @dataclass(slots=True, eq=False)

@@ -179,7 +179,7 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
     for option in options(owner):
         if isinstance(option, Tensor):
             if option.place is Location.DEVICE:
-                report_index(machine, target, index, target.slice)
+                report_index(machine, target, index, target.slice, value)
                 machine.tensor(target, Location.DEVICE)
                 if machine.loop is not None:
                     machine.loop.note_change()

@@ -146,8 +146,10 @@ def index_tensor(machine: Machine, node: nodes.NodeNG, value: Tensor, index: Val
     return machine.derived(node, [value], kind=value.kind, length=length, grad=value.grad and machine.here.grad)
 
 
-def report_index(machine: Machine, node: nodes.NodeNG, index: Value, index_node: nodes.NodeNG) -> None:
-    """Report what an index of a device tensor costs."""
+def report_index(
+    machine: Machine, node: nodes.NodeNG, index: Value, index_node: nodes.NodeNG, assigned: Value | None = None
+) -> None:
+    """Report what an index of a device tensor costs, or what it does to assign something there."""
     parts = index.items if isinstance(index, Sequence) and index.frozen and index.items is not None else [index]
     part_nodes = index_node.elts if isinstance(index_node, nodes.Tuple) else [index_node]
     if len(part_nodes) != len(parts):
@@ -158,7 +160,8 @@ def report_index(machine: Machine, node: nodes.NodeNG, index: Value, index_node:
         elif isinstance(part, Slice):
             report_slice(machine, node, part, part_node)
         elif device_tensors(o for o in options(part) if isinstance(o, Tensor) and o.kind is Kind.BOOL):
-            machine.emit(DataShape(node, machine.context, f"[{part_node.as_string()}]"))
+            filled = isinstance(assigned, Number)
+            machine.emit(DataShape(node, machine.context, f"[{part_node.as_string()}]", filled))
 
 
 def report_slice(machine: Machine, node: nodes.NodeNG, part: Slice, part_node: Any) -> None:

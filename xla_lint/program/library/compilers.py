@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xla_lint.program.backend import compiles_for_device, names
+from xla_lint.program.backend import backend_of, compiles_for_device, names
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.compilations import LEFT_OUT, Compilation
 from xla_lint.program.domain.definitions import Function, Method
@@ -43,6 +43,7 @@ DISABLERS = ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.s
 TRACING = ("torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling",
            "torch._utils.is_compiling")  # fmt: skip
 CONTEXTS = names(Role.CONTEXT)
+COMPILERS = names(Role.COMPILER)
 
 
 @function(COMPILE, "torch.jit.script", "torch.jit.trace")
@@ -80,8 +81,18 @@ def is_for_device(machine: Machine, backend: Value | None) -> bool:
     """Whether the compiler is the one of the program's backend: by its name, or because none is named."""
     if backend is None or backend is NONE:
         return True
-    compilers = machine.backend.compilers
-    return any(isinstance(option, Text) and option.const in compilers for option in options(backend))
+    own, compilers = machine.backend, machine.backend.compilers
+    return any(
+        (isinstance(option, Text) and option.const in compilers)
+        or (isinstance(option, Instance) and option.library in COMPILERS and backend_of(option.library) is own)
+        for option in options(backend)
+    )
+
+
+@function(*COMPILERS)
+def compiler(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """A compiler of a backend with settings of its own."""
+    return Instance(None, dotted, dict(arguments.keywords), node=arguments.node)
 
 
 @methods(COMPILER, "__call__")

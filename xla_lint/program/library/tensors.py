@@ -188,6 +188,8 @@ def operation(
     numbers = operands[1:]
     if (plain in DATA_SHAPES or is_data_shaped(plain, numbers, arguments)) and on_device:
         machine.emit(DataShape(node, machine.context, f"{plain}()"))
+    elif on_device and plain in machine.backend.fetching:
+        machine.emit(DataShape(node, machine.context, f"{plain}()", inside=True))
     if plain in ("pad", "new_zeros", "new_full", "new_ones"):
         any(report_padding(machine, node, f"{plain}()", number) for number in numbers[:1])
     if on_device:

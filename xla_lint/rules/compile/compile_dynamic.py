@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Property
 from xla_lint.program.domain.events import Compiled
-from xla_lint.program.domain.values import NONE, Mapping
-from xla_lint.program.queries import sets_attribute
+from xla_lint.program.domain.values import NONE, Instance, Mapping
+from xla_lint.program.queries import sets_attribute, setting
 from xla_lint.rules.arguments import constant
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.compile.varying import Varying
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 BOUNDED = "bounded_dynamism"
+OF_COMPILER = "dynamism"
 SWITCH = "automatic_dynamic_shapes"
 ALWAYS = "dynamic=True asks for a graph with symbolic sizes, which the compiler of %s rejects at the first call"
 
@@ -50,9 +51,9 @@ class CompileDynamic(Rule):
     tensors.
 
     ## When it is fine
-    Left out where all sizes are the same; beside `torch._dynamo.config.automatic_dynamic_shapes = False` or
-    `options={"bounded_dynamism": True}`; for another compiler (`"inductor"`, `"eager"`). TorchNeuron compiles anew for
-    each size where `dynamic` is left out.
+    Left out where all sizes are the same; beside `torch._dynamo.config.automatic_dynamic_shapes = False`,
+    `options={"bounded_dynamism": True}` or `backend=TpuBackend(dynamism=True)`; for another compiler (`"inductor"`,
+    `"eager"`). TorchNeuron compiles anew for each size where `dynamic` is left out.
     """
 
     symbol = "xla-compile-dynamic"
@@ -81,9 +82,7 @@ class CompileDynamic(Rule):
     def _reason(self, compilation: Compilation) -> str | None:
         if not self.program.backend.has(Property.REJECTS_SYMBOLS) or self._is_switched_off:
             return None
-        options = compilation.keywords.get("options")
-        bounded = isinstance(options, Mapping) and constant(options.entries.get(BOUNDED)) is True
-        return None if bounded else self._varying.reason(compilation)
+        return None if is_bounded(compilation) else self._varying.reason(compilation)
 
     @cached_property
     def _varying(self) -> Varying:
@@ -93,3 +92,11 @@ class CompileDynamic(Rule):
     def _is_switched_off(self) -> bool:
         """Whether the program tells PyTorch to make no size a symbol by itself."""
         return sets_attribute(self.program.module, SWITCH, False)
+
+
+def is_bounded(compilation: Compilation) -> bool:
+    """Whether the compiler is asked to take sizes that it knows bounds of, by an option or by a setting of its own."""
+    asked, compiler = compilation.keywords.get("options"), compilation.keywords.get("backend")
+    if isinstance(asked, Mapping) and constant(asked.entries.get(BOUNDED)) is True:
+        return True
+    return isinstance(compiler, Instance) and constant(setting(compiler, OF_COMPILER)) is True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.fixes.changes import Fill, Fix, Name, Span
-from xla_lint.program.backend.backend import Mode
+from xla_lint.program.backend.backend import Mode, Property
 from xla_lint.program.domain.events import DataShape
 from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
 from xla_lint.rules.wording import confidence, where
@@ -29,6 +29,12 @@ COUNTED = {
 FILL = Fix("write by an operation of fixed shape", safe=True)
 FILL_UNSURE = Fix("write by an operation of fixed shape, where the mask has the shape of the tensor", safe=False)
 WHERE = Name("torch", "where")
+RESULT = (
+    "the shape of the result of '%s'",
+    "keep the shape fixed, with torch.where, masked_fill or a weight of zero",
+)
+INSIDE = "what '%s' is compiled for", "do it seldom, or on the host"
+"""What depends on values, and what to do about it."""
 
 
 class DataDependentShape(Rule):
@@ -62,17 +68,16 @@ class DataDependentShape(Rule):
 
     ## On TorchTPU and TorchNeuron
     TorchTPU fetches the count to the host and compiles for it (read in the source for `nonzero` and `bincount`,
-    reported for the others). In compiled code the graph breaks there. TorchNeuron was not examined beyond that its
-    compiler needs static shapes (documented).
+    reported for the others), and so it does for `histc` and `ctc_loss`, whose results have fixed shapes (reported).
+    In compiled code the graph breaks there. TorchNeuron writes one number through a mask (`x[mask] = 0.0`) by an
+    operation of fixed shape (read in the source); beyond that it was not examined, but that its compiler needs static
+    shapes (documented).
     """
 
     symbol = "xla-data-dependent-shape"
     number = "9724"
     severity = Severity.WARNING
-    message = (
-        "the shape of the result of '%(spelled)s' depends on values%(where)s: %(cost)s; keep the shape fixed, with"
-        " torch.where, masked_fill or a weight of zero"
-    )
+    message = "%(what)s depends on values%(where)s: %(cost)s; %(advice)s"
     subscribes = (DataShape,)
     modes = EVERYWHERE
     fixes = (FILL, FILL_UNSURE)
@@ -80,14 +85,20 @@ class DataDependentShape(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report shapes that depend on values, in step code."""
-        if isinstance(event, DataShape) and event.context.step is not None:
-            facts = {"spelled": event.spelled, "cost": COUNTED[self.program.mode_of(event)]}
+        if isinstance(event, DataShape) and event.context.step is not None and not self._is_fill(event):
+            what, advice = INSIDE if event.inside else RESULT
+            cost = COUNTED[self.program.mode_of(event)]
+            facts = {"what": what % event.spelled, "cost": cost, "advice": advice}
             found = self.finding(event.node, confidence(event.context), where=where(event.context), **facts)
             assignment = event.node.parent
             if isinstance(assignment, nodes.Assign) and isinstance(event.node, nodes.Subscript):
                 fix = FILL if has_shape_of(event.node) else FILL_UNSURE
                 found = found.repaired_by(fix, Fill(Span.of(assignment), WHERE))
             yield found
+
+    def _is_fill(self, event: DataShape) -> bool:
+        """Whether the backend writes by an operation of fixed shape, in place of looking for the true elements."""
+        return event.filled and self.program.backend.has(Property.FILLS_BY_MASK)
 
 
 def has_shape_of(target: nodes.Subscript) -> bool:

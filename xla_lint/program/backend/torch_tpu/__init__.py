@@ -20,6 +20,7 @@ FUNCTIONS = {
     Role.START: (MODULE + "current_device", MODULE + "set_device"),
     Role.OTHER: (MODULE, "torch_tpu."),
     Role.OPTIMIZERS: (OWN_OPTIMIZERS,),
+    Role.COMPILER: (INTERNAL + "compile.TpuBackend",),
     Role.CONTEXT: (MODULE + "precision", EXECUTION_MODE + "eager_mode", EXECUTION_MODE + "set_eager_mode"),
 }
 WRITTEN = {
@@ -67,6 +68,7 @@ BACKEND = Backend(
         "XLA_NO_SPECIAL_SCALARS", "XRT_",
     ),
     choices=frozenset({"tpu"}),
+    fetching=frozenset({"histc", "ctc_loss"}),
     compilers=("tpu",),
     process_group="tpu_dist",
 )  # fmt: skip
