@@ -38,6 +38,13 @@ LINES = {
     "xm.mark_step()": ("xm.mark_step", Group.GONE, "drop it (operations start"),
     "os.environ['PJRT_DEVICE'] = 'TPU'": ("'PJRT_DEVICE'", Group.GONE, "drop it: TorchTPU does not read it"),
     "loader = pl.MpDeviceLoader(loader, device)": ("pl.MpDeviceLoader", Group.THOUGHT, "the DataLoader itself"),
+    "kind = xm.REDUCE_MUL": ("xm.REDUCE_MUL", Group.RENAME, "write torch.distributed.ReduceOp.PRODUCT"),
+    "import torch_xla.debug.metrics as m": ("import torch_xla.debug.metrics as m", Group.GONE, "drop it (nothing uses"),
+    "import torch_xla.distributed.xla_backend": (
+        "import torch_xla.distributed.xla_backend",
+        Group.RENAME,
+        "write torch.distributed.init_process_group",
+    ),
     "xmp.spawn(main)": ("xmp.spawn", Group.THOUGHT, "torchrun and a main()"),
     "helper(xm)": ("xm", None, "a module is used as a value"),
     "from torch_xla.core.xla_model import *": ("from torch_xla.core.xla_model import *", None, "a star hides"),

@@ -97,6 +97,8 @@ class Successor(NamedTuple):
     """What else to know; empty where that is all."""
     forms: tuple[Form, ...] = ()
     """What is mechanical about it: the first that fits a use tells what takes its place."""
+    by_import: bool = False
+    """Whether importing it does something by itself."""
 
     @property
     def advice(self) -> str:
@@ -109,7 +111,7 @@ class Successor(NamedTuple):
 def unused(dotted: str, backend: str) -> Successor:
     """What becomes of an import of torch_xla that brings nothing which is used."""
     answer = successor(dotted, backend)
-    if answer is not None and answer.becomes is not None:
+    if answer is not None and answer.by_import:
         return answer
     return Successor(dotted, Group.GONE, None, "nothing uses it")
 
@@ -155,7 +157,14 @@ def _successor(row: dict[str, Any], name: str, backend: str) -> Successor:
     becomes = row.get(device, row.get("becomes"))
     note = row.get(f"{device}_note", row.get("note", ""))
     forms = tuple(_form(form, backend) for form in row.get("forms", ()))
-    return Successor(name, Group(row["group"]), becomes.format(**spellings) if becomes else None, note, forms)
+    return Successor(
+        name,
+        Group(row["group"]),
+        becomes.format(**spellings) if becomes else None,
+        note,
+        forms,
+        row.get("by_import", False),
+    )
 
 
 @functools.cache
