@@ -101,6 +101,12 @@ def test_neuronx_alone_is_for_torch_xla_until_its_release_says_otherwise(tmp_pat
     assert [backend(release) for release in ("2.8", "2.14")] == ["torch_xla", "torch_neuron"]
 
 
+def test_a_package_of_two_backends_is_for_the_one_whose_device_is_named_by_a_variable() -> None:
+    head = "import torch\nimport torch_neuronx\n"
+    assert "waits for the device" in messages(f'{head}device = "neuron"\n{HEAD}{LOOP}')[0]
+    assert symbols(f'{head}kind = "neuron"\ndevice = torch_neuronx.xla_impl.device()\n{HEAD}{LOOP}') == set()
+
+
 def test_an_accelerator_of_torch_is_none_of_torch_xla() -> None:
     text = f"import torch\nimport torch_neuronx\ndevice = torch.accelerator.current_accelerator()\n{HEAD}{LOOP}"
     assert symbols(text) == {"xla-value-read"}

@@ -54,6 +54,8 @@ def aims_of(entry: nodes.Module, project: Project, chosen: Backend | None) -> Ai
     if not found:
         maybe = tuple(backend for backend in NATIVE if mentions(backend, entry))
         return Aims((Aim(),), tuple(map(Aim, maybe)), told=False)
+    if found == (ASSUMED,) and not imports_own(ASSUMED, entry):
+        return Aims((Aim(),), tuple(Aim(backend) for backend in NATIVE if mentions(backend, entry)))
     if found == (ASSUMED,) and is_optional(ASSUMED, entry):
         maybe = tuple(backend for backend in NATIVE if mentions(backend, entry) and not is_chosen(backend, entry))
         return Aims((Aim(ASSUMED, maybe),), tuple(Aim(backend, (ASSUMED,)) for backend in maybe), supports_all=True)
