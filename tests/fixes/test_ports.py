@@ -41,10 +41,13 @@ def lines(file: Repaired) -> list[str]:
     [
         ("device = xm.xla_device()", 'device = torch.device("tpu")'),
         ("torch_xla.manual_seed(seed=3)", "torch.manual_seed(3)"),
+        ("xm.set_rng_state(3, device=xm.xla_device())", "torch.manual_seed(3)"),
+        ("a = f'{xm.xla_device()} {1}'", "a = f'{torch.device(\"tpu\")} {1}'"),
+        ('a = f"{xm.xla_device()}"', "a = f\"{torch.device('tpu')}\""),
         ("f = torch_xla.compile(f)", 'f = torch.compile(f, backend="tpu", dynamic=False)'),
         ("f = torch_xla.compile(f, True)", 'f = torch.compile(f, fullgraph=True, backend="tpu", dynamic=False)'),
-        ("x = x.to('xla')", 'x = x.to("tpu")'),
-        ("torch.compile(f, backend='openxla')", 'torch.compile(f, backend="tpu")'),
+        ("x = x.to('xla')", "x = x.to('tpu')"),
+        ('torch.compile(f, backend="openxla")', 'torch.compile(f, backend="tpu")'),
         ("xm.wait_device_ops()", "torch.tpu.synchronize()"),
         ("a = xm.xla_device(); xm.mark_step()", 'a = torch.device("tpu")'),
         ("xm.mark_step(); a = xm.xla_device()", 'a = torch.device("tpu")'),
@@ -70,7 +73,6 @@ def test_a_use_and_what_it_becomes(tmp_path: Path, use: str, becomes: str) -> No
         "find = xm.xla_device",
         "done = xm.mark_step()",
         "torch_xla.sync(wait=True)",
-        "torch_xla.manual_seed(3, device)",
         "torch_xla.compile(f, **options)",
         "f = torch_xla.compile(f, name='step')",
         "xm.save(model.state_dict(), 'model.pt')",
@@ -109,7 +111,7 @@ def test_before_the_process_group_is_there_nothing_can_ask_it(tmp_path: Path) ->
     found = lines(moved(tmp_path, code, unsafe=True))
     assert found == [
         "rank = xm.get_ordinal()",
-        'dist.init_process_group("tpu_dist", rank=rank, world_size=xr.world_size())',
+        "dist.init_process_group('tpu_dist', rank=rank, world_size=xr.world_size())",
         "rank = dist.get_rank()",
     ]
 

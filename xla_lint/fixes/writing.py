@@ -30,7 +30,12 @@ def write(document: Document, imports: Imports, change: Write) -> Draft | None:
         return None
     if not isinstance(cst.parse_expression(text), PRIMARY) and _is_held(document, node):
         text = f"({text})"
-    draft.replace(*document.range_of(node), text)
+    if isinstance(node, cst.SimpleString) and text == f'"{text[1:-1]}"':
+        text = node.quote + text[1:-1] + node.quote
+    quoted = _quoted(document, node, text)
+    if quoted is None:
+        return None
+    draft.replace(*document.range_of(node), quoted)
     return draft
 
 
@@ -83,6 +88,15 @@ def _copied(document: Document, span: Span, *, is_owner: bool) -> Spelled | None
     source = document.source(node)
     needs_brackets = (is_owner and not isinstance(node, PRIMARY)) or isinstance(node, (cst.GeneratorExp, cst.NamedExpr))
     return Spelled(f"({source})" if needs_brackets else source)
+
+
+def _quoted(document: Document, node: cst.CSTNode, text: str) -> str | None:
+    """A text with quotes that do not end an f-string around it, as they would before Python 3.12."""
+    around = [part.end[0] for part in document.around(node) if isinstance(part, cst.FormattedString)]
+    if not any(quote in text for quote in around):
+        return text
+    free = next((quote for quote in "'\"" if quote not in around and quote not in text), None)
+    return text.replace(around[0], free) if free is not None and len(set(around)) == 1 else None
 
 
 def _is_held(document: Document, node: cst.BaseExpression) -> bool:
