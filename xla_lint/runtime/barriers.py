@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_lint.runtime.counts import graphs, remember, runtime
+from xla_lint.runtime.counts import COMPILED, graphs, remember, runtime, since
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,8 @@ class Barrier(NamedTuple):
     """The graphs executed since the barrier before, by this one or by reads; where there are some, a step ends."""
     compiled: int
     """How many of these were compiled."""
+    graphs: int
+    """The first of `counts.graphs()` when it returned."""
 
 
 _listeners: list[Callable[[Barrier], None]] = []
@@ -98,23 +100,18 @@ def _hooks() -> tuple[tuple[Any, str, Callable[..., Any]], ...]:
 
 
 def _beginning(function: Callable[..., Any]) -> Callable[..., Any]:
+    value = runtime("torch_xla")._XLAC._xla_counter_value
+
     @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
-        if sys._getframe(1).f_code.co_name != BARRIER:
-            return result
-        for starter in _starters:
-            starter()
-        _, _begun.compiled = graphs()
-        _begun.at = time.perf_counter()
-        return result
+    def wrapper() -> Any:
+        if sys._getframe(1).f_code.co_name == BARRIER:
+            for starter in _starters:
+                starter()
+            _begun.compiled = value(COMPILED) or 0
+            _begun.at = time.perf_counter()
+        return function()
 
     return wrapper
-
-
-def _since(before: int, now: int) -> int:
-    """How much a counter has moved, if it was not set back to zero between."""
-    return now - before if now >= before else now
 
 
 def _saving(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,11 +130,14 @@ def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         ended = time.perf_counter()
         looked_up, compiled = graphs()
+        looked_up_before, compiled_before = _begun.last or _start
         barrier = Barrier(
             _begun.at,
             ended - _begun.at,
             compiled - _begun.compiled,
-            *map(_since, _begun.last or _start, (looked_up, compiled)),
+            since(looked_up_before, looked_up),
+            since(compiled_before, compiled),
+            looked_up,
         )
         _begun.last = looked_up, compiled
         for listener in tuple(_listeners):

@@ -247,7 +247,7 @@ class Collector:
                 log = DebugLog(folder / exchange.DEBUG_LOG, owned=True, echo=self._echo)
                 self._following[folder] = _Following(log, Dumps(folder / exchange.GRAPHS))
             following = self._following[folder]
-            following.process.state = exchange.read(folder)
+            following.renew(folder)
             following.poll()
             self._follow_foreign(following)
 
@@ -295,6 +295,7 @@ class _Following:
         self.log = log
         self.process = Process()
         self._dumps = dumps
+        self._left = 0
         self._sites: dict[tuple[Stack, str], Site] = {}
         self._compiles = 0
         self._compiled_at: set[tuple[Stack, str]] = set()
@@ -311,6 +312,12 @@ class _Following:
         if frames not in self._places:
             self._places[frames] = place_of(frame.below(self._cwd) for frame in frames)
         return self._places[frames]
+
+    def renew(self, folder: Path) -> None:
+        """Read the state of the process, if it has left another one."""
+        left = exchange.left_at(folder)
+        if left != self._left:
+            self.process.state, self._left = exchange.read(folder), left
 
     def poll(self) -> None:
         for record in self.log.records():

@@ -18,6 +18,8 @@ SCALAR_READ = "aten::_local_scalar_dense"
 """Counted among the fallbacks, but it is how `.item()` reads."""
 
 NANOSECONDS = 1e-9
+COMPILED, KNOWN = "UncachedCompile", "CachedCompile"
+"""Counters of the graphs that were looked up for execution, by whether they had to be compiled."""
 STARTED = ("ExecuteComputation", "ExecuteReplicated")
 """Counters of the executions that were sent to the device, in every mode."""
 SETTLING, QUIET, POLL_SECONDS = 500, 25, 0.002
@@ -104,11 +106,6 @@ def settled() -> Counts:
     return now
 
 
-def started() -> int:
-    """The executions that were sent to the device so far, in every mode: 1 µs."""
-    return LEDGER.started(runtime("torch_xla.debug.metrics"))
-
-
 def remember() -> None:
     """Take note of all numbers, right before and right after the program sets some of them back to zero."""
     metrics = runtime("torch_xla.debug.metrics")
@@ -124,12 +121,23 @@ def compiles() -> int:
 def graphs() -> tuple[int, int]:
     """How many graphs were looked up for execution so far, and how many of them had to be compiled.
 
-    Counters that move in the thread that asks, before the execution: 1 µs. torch_xla clears them when dynamo compiles,
-    so that only their change within one call means something.
+    Counters that move in the thread that asks, before the execution: 1 µs. torch_xla clears them when dynamo compiles:
+    see `since`.
     """
-    metrics = runtime("torch_xla.debug.metrics")
-    compiled = metrics.counter_value("UncachedCompile") or 0
-    return compiled + (metrics.counter_value("CachedCompile") or 0), compiled
+    value = _counter()
+    compiled = value(COMPILED) or 0
+    return compiled + (value(KNOWN) or 0), compiled
+
+
+def since(before: int, now: int) -> int:
+    """How much a counter has moved, if it was not set back to zero between."""
+    return now - before if now >= before else now
+
+
+@functools.cache
+def _counter() -> Any:
+    """How a counter is read, without the function of torch_xla around it."""
+    return runtime("torch_xla")._XLAC._xla_counter_value
 
 
 class _Ledger:

@@ -13,7 +13,6 @@ import re
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +28,13 @@ from xla_lint.runtime.timeline import Timeline
 from xla_lint.runtime.watched import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Mapping
     from types import FrameType
 
     from xla_lint.runtime.barriers import Barrier
 
-FLUSH_SECONDS = 1.0
-"""How often the state is left behind while the program runs."""
+FLUSH_SECONDS, FLUSH_PART = 1.0, 0.005
+"""How often the state is left behind while the program runs; less often where that would take more of its time."""
 QUIET_STEPS = 8
 """After so many steps without a compile, operations no longer note the line that built them."""
 REMEMBERED = 2000
@@ -106,6 +105,24 @@ def _ending(session: Session, leave: Any) -> Any:
     return _exit
 
 
+class _Harmless:
+    """Whatever goes wrong in our own code is noted in the report, and the program goes on; one thread at a time."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        self._lock.release()
+        if isinstance(error, Exception):
+            self.problem = f"the recording is incomplete: {kind.__name__ if kind else ''}: {error}"
+            return True
+        return False
+
+
 class Session:
     """What this process did so far."""
 
@@ -116,8 +133,6 @@ class Session:
         self._trace(on=True)
         self._debug = debugfile.Variables()
         self._debug_offset = self._debug.size()
-        self._places = Known(self._place)
-        self._manners = {how: Known(functools.partial(self._manner, how)) for how in MANNERS}
         self._forked = False
         self._ran = Ran()
         if request.lines:
@@ -125,10 +140,13 @@ class Session:
         self._begin_again()
 
     def _begin_again(self) -> None:
-        self._lock = threading.RLock()
+        self._harmless = _Harmless()
         self._pid = os.getpid()
         self._began = time.perf_counter()
-        self._flushed = -math.inf
+        self._flush_at = -math.inf
+        self._places = Known(self._place)
+        self._barriers_here = Known(self._barrier_at)
+        self._reads_here = {kind: Known(functools.partial(self._read_at, kind)) for kind in MANNERS}
         self._reads: dict[tuple[Place, str], exchange.ReadsAt] = {}
         self._barriers: dict[Place, exchange.BarriersAt] = {}
         self._compiled: list[exchange.CompiledAt] = []
@@ -138,12 +156,12 @@ class Session:
         self._cuts = self._quiet = self._moved = self._most_moved = 0
         self._placed_reads = self._reads_before = 0
         self._warm: dict[str, counts.Counts] = {}
-        self._last: dict[str, counts.Counts] = {}
+        self._last: dict[str, tuple[int, int]] = {}
+        """The graphs and the reads when the last step ended, by what steps are counted."""
         self._eager: Place | None = None
         self._cells: dict[str, exchange.Source] = {}
         self._used = False
         self._executed = False
-        self._problem = ""
 
     def forked(self) -> None:
         """A new child begins here. It leaves nothing behind unless it uses the device itself."""
@@ -156,7 +174,7 @@ class Session:
     def ready(self) -> None:
         """Something may be executed now."""
         if not self._executed:
-            with self._harmless():
+            with self._harmless:
                 self._executed = bool(counts.graphs()[0])
                 if not self._executed:
                     self._debug.ready()
@@ -170,72 +188,69 @@ class Session:
 
     def optimized(self, optimizer: object, *_: object) -> None:
         """An optimizer has made a step."""
-        with self._harmless():
+        with self._harmless:
             place = self._places.here(2)[1] if self._optimizers.place == NOWHERE else NOWHERE
             self._optimizers.made(id(optimizer), place)
-            self._step(OPTIMIZER, self._optimizers.number)
+            if not self._cuts:
+                self._step(OPTIMIZER, self._optimizers.number, counts.graphs()[0])
 
     def eager(self) -> None:
         """Eager mode is switched on."""
-        with self._harmless():
+        with self._harmless:
             self._eager = self._eager or self._places.here(2)[1]
 
     def read(self, kind: str, pending: bool, seconds: float) -> None:
         """The host has read from the device."""
-        with self._harmless(), self._lock:
-            key, (place, how) = self._manners[kind].here(2)
+        with self._harmless:
+            key, row = self._reads_here[kind].here(2)
             self._used = True
             self._placed_reads += 1
-            row = self._reads.setdefault((place, how), exchange.ReadsAt(place, how))
             row.pending += pending
             row.late += not pending
             row.seconds += seconds
             if pending:
                 self._note_compiles()
-            if not self._cuts and self._read_turns.passes(key, place):
-                self._step(READ, self._read_turns.number)
-            self._flush_now_and_then()
+            if not self._cuts and self._read_turns.passes(key, row.place):
+                self._step(READ, self._read_turns.number, counts.graphs()[0])
+            self._leave_now_and_then(time.perf_counter())
 
     def reached(self, barrier: Barrier) -> None:
         """A barrier has returned."""
-        with self._harmless(), self._lock:
-            key, place = self._places.here(2)
+        with self._harmless:
+            key, row = self._barriers_here.here(2)
             self._used = True
-            row = self._barriers.setdefault(place, exchange.BarriersAt(place))
             row.number += 1
             row.seconds += barrier.seconds
             if barrier.compiled:
                 self._note_compiles()
             if barrier.executed:
-                self._cut(barrier, key, place)
-            self._flush_now_and_then()
+                self._cut(barrier, key, row.place)
+            self._leave_now_and_then(barrier.began + barrier.seconds)
 
     def end(self) -> None:
         """The program ends: leave the last state, with every execution in it."""
         if self._pid == os.getpid() and self._used_device():
-            with self._harmless(), self._lock:
+            with self._harmless:
                 self._used = True
                 self._leave(counts.settled(), ended=True)
 
     def leave(self) -> None:
         """Leave the state as it is."""
-        with self._harmless(), self._lock:
+        with self._harmless:
             self._leave(counts.take(), ended=False)
-
-    @contextmanager
-    def _harmless(self) -> Iterator[None]:
-        """Whatever goes wrong in our own code is noted in the report, and the program goes on."""
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001
-            self._problem = f"the recording is incomplete: {type(error).__name__}: {error}"
 
     def _place(self, innermost: FrameType) -> Place:
         own, inside = place_of(frames_of(innermost))
         return Place(own and own.below(self._cwd), inside and inside.below(self._cwd))
 
-    def _manner(self, how: str, innermost: FrameType) -> tuple[Place, str]:
-        return self._place(innermost), asked(innermost, how)
+    def _barrier_at(self, innermost: FrameType) -> exchange.BarriersAt:
+        """The row of a barrier's line, which the stacks that lead there share."""
+        place = self._place(innermost)
+        return self._barriers.setdefault(place, exchange.BarriersAt(place))
+
+    def _read_at(self, kind: str, innermost: FrameType) -> exchange.ReadsAt:
+        place, how = self._place(innermost), asked(innermost, kind)
+        return self._reads.setdefault((place, how), exchange.ReadsAt(place, how))
 
     def _cut(self, barrier: Barrier, key: Hashable, place: Place) -> None:
         """A barrier before which something was executed."""
@@ -251,14 +266,24 @@ class Session:
         self._timeline.add(now, barrier.compiled, barrier.executed, reads, ends=ends)
         self._reads_before = self._placed_reads
         if ends:
-            self._step(BARRIER, self._turns.number)
+            self._step(BARRIER, self._turns.number, barrier.graphs)
 
-    def _step(self, kind: str, number: int) -> None:
+    def _step(self, kind: str, number: int, graphs: int) -> None:
         """A step has ended, if steps are counted so."""
         if number == self._request.warmup:
             self._warm[kind] = counts.settled() if kind == BARRIER else counts.take()
         if number >= self._request.warmup:
-            self._last[kind] = counts.Counts(executions=counts.started(), reads=self._placed_reads)
+            self._last[kind] = graphs, self._placed_reads
+
+    def _at_last_step(self, kind: str, now: counts.Counts) -> counts.Counts | None:
+        """The executions and reads when the last step ended: those of now without what came after it.
+
+        An execution is counted a moment after it was asked for, so that the number at the time would lack the last one.
+        """
+        if kind not in self._last:
+            return None
+        graphs, reads = self._last[kind]
+        return counts.Counts(executions=now.executions - counts.since(graphs, counts.graphs()[0]), reads=reads)
 
     def _note_compiles(self) -> None:
         """Take note of what was compiled since the last time."""
@@ -282,13 +307,14 @@ class Session:
         now = counts.take()
         return bool(now.compiles or now.executions)
 
-    def _flush_now_and_then(self) -> None:
-        if time.perf_counter() - self._flushed >= FLUSH_SECONDS:
+    def _leave_now_and_then(self, now: float) -> None:
+        if now >= self._flush_at:
             self._leave(counts.take(), ended=False)
+            after = time.perf_counter()
+            self._flush_at = after + max(FLUSH_SECONDS, (after - now) / FLUSH_PART)
 
     def _leave(self, now: counts.Counts, *, ended: bool) -> None:
-        """Leave the state behind. The first time that the device is used counts as a second gone by."""
-        self._flushed = time.perf_counter() if self._used else -math.inf
+        """Leave the state behind."""
         step, number, place = self._counted_by()
         rank = int(os.environ.get("PJRT_LOCAL_PROCESS_RANK", "0"))
         places = [*(row.place for row in self._reads.values()), *self._barriers]
@@ -303,7 +329,7 @@ class Session:
                 used=self._used,
                 counts=now,
                 warm=counts.Counts() if not self._request.warmup else self._warm.get(step),
-                last=self._last.get(step),
+                last=self._at_last_step(step, now),
                 steps=number,
                 step=step,
                 step_place=place,
@@ -318,7 +344,7 @@ class Session:
                 level=self._debug.level,
                 eager=self._eager,
                 notes=[NO_RECORDS] if rank else [],
-                problems=[self._problem] if self._problem else [],
+                problems=[self._harmless.problem] if self._harmless.problem else [],
                 reads=list(self._reads.values()),
                 barriers_at=list(self._barriers.values()),
                 compiled=self._compiled,

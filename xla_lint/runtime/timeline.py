@@ -17,12 +17,15 @@ class Timeline:
 
     def add(self, end: float, compiles: int, executions: int, reads: int, *, ends: bool = True) -> None:
         """Something has happened until now, and a step has ended, or goes on."""
-        new = Steps(int(ends), end, compiles, executions, reads)
         last = self.entries[-1] if self.entries else None
         if last is not None and (last.number < self._width or not ends):
-            self.entries[-1] = _joined(last, new)
+            last.number += ends
+            last.end = end
+            last.compiles += compiles
+            last.executions += executions
+            last.reads += reads
         else:
-            self.entries.append(new)
+            self.entries.append(Steps(int(ends), end, compiles, executions, reads))
         if len(self.entries) >= ROOM and self.entries[-1].number == self._width:
             pairs = zip(self.entries[::2], self.entries[1::2], strict=True)
             self.entries = [_joined(first, second) for first, second in pairs]
