@@ -66,7 +66,7 @@ def recorded(
     built = (Frame(script, SLICE, "<module>"),)
     change = Difference(LENGTH, "slice", "slice gives f32[2], and gave f32[1]", "f32[1]", "f32[2]", built)
     barrier = Frame(script, BARRIER, "<module>")
-    against = Comparison(1, 9, (change,), structure=False, same=False)
+    against = Comparison(1, 9, (change,), other=False, same=False)
     process.compiles = [Compile(2 + n, (barrier,), SYNC, str(n), against=against) for n in range(recompiles)]
     if recompiles:
         line = process.line(Place(barrier))

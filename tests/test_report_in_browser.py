@@ -49,7 +49,7 @@ def page() -> str:
         notes=[NASTY],
     )
     change = Difference(SHAPE, NASTY, NASTY, NASTY, NASTY, (Frame(file, 4, NASTY),))
-    against = Comparison(1, 40, (change,), structure=False, same=False)
+    against = Comparison(1, 40, (change,), other=False, same=False)
     process = Process(left)
     process.lines[Place(sync)] = Line(Place(sync), 2, 600, causes=Counter({NASTY: 600}), barriers=300)
     process.compiles += [

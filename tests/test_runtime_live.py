@@ -25,7 +25,7 @@ def compiled(number: int, rows: int | None = None) -> Compile:
     if rows is not None:
         words = f"input 0 is f32[{rows}], and was f32[8]"
         change = Difference(SHAPE, "input 0", words, "f32[8]", f"f32[{rows}]")
-        made.against = Comparison(1, 9, (change,), structure=False, same=False)
+        made.against = Comparison(1, 9, (change,), other=False, same=False)
     return made
 
 

@@ -78,7 +78,7 @@ def process(script: str) -> Process:
     process.lines[Place(sync)] = Line(Place(sync), 2, 9, causes=Counter({SYNC: 11}), barriers=9)
     words = "input 0 is f32[17,4], and was f32[32,4]"
     change = Difference(SHAPE, "input 0", words, "f32[32,4]", "f32[17,4]", (Frame(script, 4, "<module>"),))
-    against = Comparison(1, 40, (change,), structure=False, same=False)
+    against = Comparison(1, 40, (change,), other=False, same=False)
     process.compiles += [
         Compile(1, (sync,), SYNC, "aa", 1, 1, 40),
         Compile(4, (sync,), SYNC, "bb", 1, 1, 41, barriers=6, against=against),
@@ -294,7 +294,7 @@ def test_one_more_compile_alone_names_no_rule(process: Process) -> None:
     against = process.compiles[1].against
     assert against is not None
     change = Difference(OPERATIONS, "has aten::tanh", "it has aten::tanh, which the closest one before lacks")
-    process.compiles[1].against = replace(against, differences=(change,), structure=True)
+    process.compiles[1].against = replace(against, differences=(change,), other=True)
     (reason,) = summarised(process).reasons
     assert (reason.explained, reason.rule) == (True, "")
 
@@ -302,7 +302,7 @@ def test_one_more_compile_alone_names_no_rule(process: Process) -> None:
 def test_parts_of_one_step_are_no_recompile(process: Process) -> None:
     against = process.compiles[1].against
     assert against is not None
-    process.compiles[1].against = replace(against, structure=True)
+    process.compiles[1].against = replace(against, other=True)
     process.compiles[1].beside = True
     assert summarised(process).reasons == []
 

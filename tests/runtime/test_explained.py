@@ -95,7 +95,6 @@ def test_a_compile_tells_where_its_inputs_come_from(several: Ran) -> None:
     )
     told = {given["shape"]: (given["number"], given["tensor"], given["source"]) for given in short["given"]}
     assert told["f32[3,6]"] == (1, "rows", "rows = torch.randn(count, 6).to(device)")
-    assert told["f32[1,6]"] == (1, "", "loss = model(rows).mean()")
     assert script[short["given"][0]["line"] - 1].strip() == short["given"][0]["source"]
     assert short["memory"]["inputs"] > 0
 

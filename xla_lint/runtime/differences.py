@@ -44,6 +44,14 @@ class Difference:
     """Where it was built, innermost first, as far as recorded."""
 
 
+def is_another(difference: Difference) -> bool:
+    """Whether an input has no dimension in common with the one before, so that it is another tensor."""
+    if difference.what != SHAPE:
+        return False
+    was, now = dimensions(difference.before), dimensions(difference.after)
+    return len(was) != len(now) or (len(now) > 1 and all(old != new for old, new in zip(was, now, strict=True)))
+
+
 def differences(before: Graph, after: Graph) -> list[Difference]:
     """All that `after` differs in; empty where nothing is found. Both are `comparable`."""
     inputs = list(_inputs(before, after))

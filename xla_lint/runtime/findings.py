@@ -28,7 +28,7 @@ READING = {
     "fallback": "xla-cpu-fallback",
 }
 """The rule for a pending read, by how the line reads."""
-LATE = "xla-late-read"
+LATE, DATA_DEPENDENT = "xla-late-read", "xla-data-dependent-shape"
 SPLIT = "xla-split-step"
 CUTTING = (SPLIT, "xla-redundant-sync", "xla-conditional-sync")
 """The rules about where barriers stand."""
@@ -89,6 +89,8 @@ class Linted:
             [READING[how] for how, _ in line.manners.most_common() if how not in FREE] if line.pending_reads else []
         )
         expected += [LATE] if line.late_reads and not free else []
+        if "fallback" in line.manners and line.pending_reads:
+            expected.append(DATA_DEPENDENT)  # such operations may give what depends on values
         same = [symbol for symbol in there if symbol in expected]
         reads = [symbol for symbol in there if _is_read(symbol)]
         if found := [*same, *reads]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.runtime.causes import cause_of
 from xla_lint.runtime.differences import LENGTH, OPERATIONS, SHAPE, VALUE
-from xla_lint.runtime.findings import Verdict
+from xla_lint.runtime.findings import DATA_DEPENDENT, Verdict
 from xla_lint.runtime.places import is_backend, own
 from xla_lint.runtime.sizes import dimensions
 from xla_lint.runtime.sources import tensor_at
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xla_lint.runtime.sites import Comparison
 
 CHANGING_SHAPE, CHANGING_CONSTANT, RAGGED = "xla-changing-shape", "xla-changing-constant", "xla-ragged-batch"
-GROWING, DATA_DEPENDENT, MISSING = "xla-growing-tensor", "xla-data-dependent-shape", "xla-missing-sync"
+GROWING, MISSING = "xla-growing-tensor", "xla-missing-sync"
 ALLOWED = {
     SHAPE: (
         RAGGED,
@@ -132,6 +132,8 @@ def reasons(processes: Iterable[Process], linted: Linted) -> Iterator[Reason]:
                 _supported(each, changes[group.place, group.cause, each.what, each.subject], rows)
                 for each in group.found
             ]
+            if RAGGED in rules and not _is_rarer(group.compiles[-1], process):
+                rules.remove(RAGGED)
             verdict = _verdict(group, linted, next(filter(None, rules), ""))
             yield replace(group.reason, rule=verdict.symbol, seen=verdict.words) if verdict else group.reason
 
@@ -161,7 +163,7 @@ def _again(compiled: Compile, against: Comparison, process: Process) -> bool:
 
     Not where the two are different parts of one step, which the line asks for one after the other.
     """
-    return not (against.structure and compiled.beside and process.barriers)
+    return not (against.other and compiled.beside and process.barriers)
 
 
 def _growing(process: Process) -> set[int]:
@@ -225,6 +227,13 @@ def _supported(last: Difference, changes: Sequence[Difference], from_values: Col
     if last.what == LENGTH:
         return CHANGING_SHAPE if again else ""
     return CHANGING_CONSTANT if last.what == VALUE and again else ""
+
+
+def _is_rarer(compiled: Compile, process: Process) -> bool:
+    """Whether it ran no more often than what it is compared with, as a last batch does."""
+    graphs = {each.number: each.graph for each in process.compiles}
+    before = graphs.get(compiled.against.number, "") if compiled.against else ""
+    return process.ran[compiled.graph] <= process.ran[before]
 
 
 def _from_values(process: Process) -> set[Frame]:

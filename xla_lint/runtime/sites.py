@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xla_lint.runtime.differences import STRUCTURE as STRUCTURAL
-from xla_lint.runtime.differences import Difference, differences
+from xla_lint.runtime.differences import Difference, differences, is_another
 from xla_lint.runtime.graphs import comparable
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Comparison:
     """Of the earlier one, likewise."""
     differences: tuple[Difference, ...]
     """Empty where it is not explained."""
-    structure: bool
-    """True where they differ in nothing but which operations and inputs there are, or what becomes of results."""
+    other: bool
+    """True where they may be two programs: operations, inputs or results differ, or an input is another tensor."""
     same: bool
     """True where XLA was given the same graph: what differs is known to torch_xla alone."""
 
@@ -76,9 +76,9 @@ class Site:
         if old is None or not _alike(old, new):
             return None
         found = tuple(differences(*comparable(old.graph, graph)))
-        structure = bool(found) and all(each.what in STRUCTURAL for each in found)
+        other = any(each.what in STRUCTURAL or is_another(each) for each in found)
         same = not found and old.tallies(new)[1] == new.tallies(old)[1]
-        return Comparison(old.number, len(old.graph.operations), found, structure, same)
+        return Comparison(old.number, len(old.graph.operations), found, other, same)
 
     def grows(self, graph: Graph) -> bool:
         """True where a graph, which is not added yet, has all operations of the last one, and more."""
