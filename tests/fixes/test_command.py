@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from xla_lint.cli.main import main
 from xla_lint.cli.rewrite import RewriteError, rewrite
 
 Captured = pytest.CaptureFixture[str]
+FIXED = Path(__file__).parent.parent / "fixed"
 BEFORE = "import torch_xla\nimport torch_xla.core.xla_model as xm\n\nprint('done')\nxm.mark_step()\n"
 AFTER = "import torch_xla\n\nprint('done')\ntorch_xla.sync()\n"
 
@@ -195,3 +198,60 @@ class TestADiff:
         (folder / name).write_bytes(text.replace("\n", end).encode())
         assert main(["fix", name]) == 0
         assert (folder / name).read_bytes() == expected
+
+
+def test_what_is_reported_instead_is_told(folder: Path, capsys: Captured) -> None:
+    before = (FIXED / "xla-value-read" / "running_loss_before.py").read_text(encoding="utf-8")
+    (folder / "train.py").write_text(before, encoding="utf-8")
+    main(["check", "train.py", "--format=json"])
+    old = Counter(f["symbol"] for f in json.loads(capsys.readouterr().out)["findings"])
+    assert main(["fix", "train.py"]) == 0
+    summary = capsys.readouterr().err
+    main(["check", "train.py", "--format=json"])
+    new = Counter(f["symbol"] for f in json.loads(capsys.readouterr().out)["findings"]) - old
+    assert set(new) == {"xla-late-read"}
+    assert f"; {new['xla-late-read']} finding of xla-late-read instead" in summary
+
+
+class TestOtherModules:
+    """What other modules import from a file stays there, used or not."""
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("other.py", "from train import xm\n"),
+            ("other.py", "def f():\n    from train import (\n        a,\n        xm as y,\n    )\n"),
+            ("other.py", "import train\nprint(train.xm)\n"),
+            ("other.py", "import train as t\nprint(t.xm)\n"),
+            ("other.py", "from train import *\nxm.mark_step()\n"),
+            ("deep/other.py", "import sys\nsys.path.append('..')\nfrom train import xm\n"),
+        ],
+    )
+    def test_a_name_that_is_taken_stays(self, folder: Path, name: str, text: str) -> None:
+        (folder / "pyproject.toml").touch()
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+        assert main(["fix", "train.py"]) == 0
+        assert (folder / "train.py").read_text() == BEFORE.replace("xm.mark_step", "torch_xla.sync")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "import train\nimport torch_xla.core.xla_model as xm\nxm.save(1, 2)\n",
+            "from train import main\n",
+            "from other import xm\n",
+            "print('from train import xm')\n",
+        ],
+    )
+    def test_one_that_is_not_goes(self, folder: Path, text: str) -> None:
+        (folder / "pyproject.toml").touch()
+        (folder / "another.py").write_text(text)
+        assert main(["fix", "train.py"]) == 0
+        assert (folder / "train.py").read_text() == AFTER
+
+    def test_of_a_package_too(self, folder: Path) -> None:
+        (folder / "mine").mkdir()
+        (folder / "train.py").rename(folder / "mine" / "__init__.py")
+        (folder / "mine" / "other.py").write_text("from . import xm\n")
+        assert main(["fix", "mine/__init__.py"]) == 0
+        assert "import torch_xla.core.xla_model as xm" in (folder / "mine" / "__init__.py").read_text()

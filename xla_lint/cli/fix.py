@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,8 @@ def _summary(changed: Sequence[Repaired], files: Sequence[Repaired], *, would: b
     more = sum(file.unsafe for file in files)
     text = f"{counted_as(made, 'finding')} {'to fix' if would else 'fixed'} in {counted_as(len(changed), 'file')}"
     text = text if made else "nothing to fix"
+    for symbol, number in sorted(sum((file.instead for file in changed), Counter()).items()):
+        text += f"; {counted_as(number, 'finding')} of {symbol} instead"
     return f"{text}; {more} more with --unsafe" if more else text
 
 

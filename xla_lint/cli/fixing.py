@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from xla_lint.fixes.edits import plan
 from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, absolute, decode, decoded, read
+from xla_lint.program.project.taken_names import taken_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +45,15 @@ class Repaired:
     """How many findings are left that have an unsafe fix."""
     problem: Problem | None = None
     """Why no more could be done."""
+    before: Counter[str] | None = None
+    """How many findings of each rule there were at first; None where it could not be checked."""
+    after: Counter[str] = field(default_factory=Counter)
+    """How many there are at last."""
+
+    @property
+    def instead(self) -> Counter[str]:
+        """How many findings of each rule have come with the changes."""
+        return self.after - (self.before or Counter())
 
 
 Offer = tuple["Located", "Repair"]
@@ -74,7 +85,10 @@ def _opened(path: str) -> Repaired:
 def _repair(file: Repaired, choice: Choice, *, unsafe: bool) -> bool:
     """Make what can be made at once; whether anything was."""
     try:
-        offers = list(offered(file.path, file.new, choice))
+        found = list(reported(file.path, file.new, choice))
+        file.after = Counter(finding.symbol for finding, _ in found)
+        file.before = file.after if file.before is None else file.before
+        offers = [(finding, repair) for finding, repair in found if repair is not None]
         wanted = [(finding, repair) for finding, repair in offers if repair.fix.safe or unsafe]
         file.unsafe = len(offers) - len(wanted)
         return bool(wanted) and _change(file, wanted)
@@ -89,18 +103,27 @@ def offered(path: str, source: bytes, choice: Choice) -> Iterator[Offer]:
     Raises:
         SourceError: the bytes are no Python source.
     """
+    return ((finding, repair) for finding, repair in reported(path, source, choice) if repair is not None)
+
+
+def reported(path: str, source: bytes, choice: Choice) -> Iterator[tuple[Located, Repair | None]]:
+    """The findings in the bytes of a file that are chosen, each with what repairs it.
+
+    Raises:
+        SourceError: the bytes are no Python source.
+    """
     project, text = Project.around(path), decode(source)
     module = project.parsed(path, source)
     checked = failures.check(module, project, choice.settings)
     for finding, wanted in permitted_in(checked.findings, module, text):
         place = located(finding, path, text.split("\n"), asked_for=wanted)
-        if finding.repair is not None and choice.reports(place):
+        if choice.reports(place):
             yield place, finding.repair
 
 
 def _change(file: Repaired, wanted: Sequence[Offer]) -> bool:
     text, encoding = decoded(file.new)
-    done = planned([repair for _, repair in wanted], text)
+    done = planned([repair for _, repair in wanted], text, taken_from(file.path))
     if done.text == text:
         return False
     try:
@@ -111,14 +134,19 @@ def _change(file: Repaired, wanted: Sequence[Offer]) -> bool:
     return True
 
 
-def planned(repairs: Iterable[Repair], text: str) -> Plan:
-    """What becomes of a text by repairs, which is Python again.
+def taken_from(path: str) -> frozenset[str]:
+    """The names that other files of the project import from one."""
+    return taken_names(Project.around(path), absolute(path))
+
+
+def planned(repairs: Iterable[Repair], text: str, taken: frozenset[str]) -> Plan:
+    """What becomes of a text by repairs, which is Python again; imports of what is `taken` by other files stay.
 
     Raises:
         SourceError: it is not.
     """
     try:
-        done = plan(repairs, text)
+        done = plan(repairs, text, taken)
         _parse(done.text)
     except (ParserSyntaxError, SyntaxError) as error:
         why = str(error.message if isinstance(error, ParserSyntaxError) else error.msg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.cli.fixing import planned
+from xla_lint.cli.fixing import planned, taken_from
 from xla_lint.cli.results import Edit, Fix
 from xla_lint.places import Extent
 from xla_lint.program.project.source import SourceError, decoded, read
@@ -29,13 +29,13 @@ def with_fixes(findings: Sequence[Located]) -> list[Located]:
     ]
 
 
-def fix_of(title: str, repairs: Iterable[Repair], text: str, *, safe: bool) -> Fix | None:
-    """What makes repairs, None where the text does not allow it.
+def fix_of(title: str, repairs: Iterable[Repair], text: str, taken: frozenset[str], *, safe: bool) -> Fix | None:
+    """What makes repairs, None where the text does not allow it; imports of what is `taken` by other files stay.
 
     Raises:
         SourceError: the text is no Python, or would be none afterwards.
     """
-    edits = planned(repairs, text).edits
+    edits = planned(repairs, text, taken).edits
     places = (Edit(Extent(each.line, each.column, each.end_line, each.end_column), each.text) for each in edits)
     return Fix(title, safe, tuple(places)) if edits else None
 
@@ -44,7 +44,8 @@ def _fixes(path: str, repairs: Iterable[Repair]) -> dict[Repair, tuple[Fix, ...]
     """The fixes of one file, by what they repair."""
     try:
         text, _ = decoded(read(path))
-        found = {each: fix_of(each.fix.what, [each], text, safe=each.fix.safe) for each in repairs}
+        taken = taken_from(path)
+        found = {each: fix_of(each.fix.what, [each], text, taken, safe=each.fix.safe) for each in repairs}
     except SourceError:
         return {}
     return {repair: (fix,) for repair, fix in found.items() if fix is not None}

@@ -55,6 +55,7 @@ DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] =
     Unimport: unimport,
 }
 """What drafts each kind of change; None where the source around it does not allow it."""
+NOTHING: frozenset[str] = frozenset()
 
 
 class Edit(NamedTuple):
@@ -78,17 +79,19 @@ class Plan(NamedTuple):
     """The text with the edits made."""
 
 
-def edits(repairs: Iterable[Repair], text: str) -> list[Edit]:
+def edits(repairs: Iterable[Repair], text: str, taken: frozenset[str] = NOTHING) -> list[Edit]:
     """The edits that make repairs; none for those that the text does not allow or that meet earlier ones.
+
+    Imports of names that other modules have `taken` from the text's stay, used or not.
 
     Raises:
         libcst.ParserSyntaxError: the text is no Python that LibCST knows.
     """
-    return plan(repairs, text).edits
+    return plan(repairs, text, taken).edits
 
 
-def plan(repairs: Iterable[Repair], text: str) -> Plan:
-    """What becomes of a text by repairs.
+def plan(repairs: Iterable[Repair], text: str, taken: frozenset[str] = NOTHING) -> Plan:
+    """What becomes of a text by repairs; `taken` as for `edits`.
 
     Raises:
         libcst.ParserSyntaxError: the text is no Python that LibCST knows.
@@ -107,7 +110,7 @@ def plan(repairs: Iterable[Repair], text: str) -> Plan:
             drafts.append(draft)
         made.append(repair)
     replacements = [replacement for draft in drafts for replacement in draft.replacements]
-    replacements += import_edits(document, imports, drafts)
+    replacements += import_edits(document, imports, drafts, taken)
     replacements = _joined(sorted(replacements, key=lambda replacement: (replacement.start, replacement.end)))
     return Plan(made, [_edit(document, replacement) for replacement in replacements], _applied(text, replacements))
 

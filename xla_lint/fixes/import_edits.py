@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from xla_lint.fixes.imports import Binding, Imports, Statement
 
 
-def import_edits(document: Document, imports: Imports, drafts: Sequence[Draft]) -> Iterator[Replacement]:
-    """The edits of imports that some drafts call for."""
+def import_edits(
+    document: Document, imports: Imports, drafts: Sequence[Draft], taken: frozenset[str]
+) -> Iterator[Replacement]:
+    """The edits of imports that some drafts call for; names that others have `taken` stay."""
     replaced = [replacement for draft in drafts for replacement in draft.replacements]
     added = _added(document, [want for draft in drafts for want in draft.wanted])
-    exported = _exported(document.module)
+    exported = _exported(document.module) | taken
     unneeded = {binding for draft in drafts for binding in draft.unneeded}
     unused: dict[Statement, list[Binding]] = {}
     for binding in imports.bindings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.cli.fixing import offered
+from xla_lint.cli.fixing import offered, taken_from
 from xla_lint.cli.offering import fix_of
 from xla_lint.program.project.source import SourceError
 from xla_lint.server.messages import FixesFound
@@ -20,11 +20,12 @@ def fixes_of(wanted: FixesWanted, held: Held, source: bytes, choice: Choice) -> 
     """What can be done about findings of a text, one by one or at once; `source` is how a file would hold it."""
     try:
         offers = list(offered(str(held.path), source, choice))
+        taken = taken_from(str(held.path))
         if wanted.everything:
             safe = [repair for _, repair in offers if repair.fix.safe]
-            return FixesFound(wanted.request, together=fix_of(ALL, safe, held.text, safe=True))
+            return FixesFound(wanted.request, together=fix_of(ALL, safe, held.text, taken, safe=True))
         found = [
-            (finding, fix_of(repair.fix.what, [repair], held.text, safe=repair.fix.safe))
+            (finding, fix_of(repair.fix.what, [repair], held.text, taken, safe=repair.fix.safe))
             for finding, repair in offers
             if (finding.symbol, finding.place) in wanted.places
         ]

@@ -12,7 +12,7 @@ from xla_lint.knowledge import api
 from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.contexts import Context
 from xla_lint.program.domain.events import ApiUse, UsedApi
-from xla_lint.program.syntax.imports import dotted_name, imports_of
+from xla_lint.program.syntax.imports import bindings_of, dotted_name, imports_of
 from xla_lint.program.syntax.index import index_of, root_name
 
 if TYPE_CHECKING:
@@ -123,6 +123,13 @@ def _alternative(life: Life, guards: Guards, mentioned: dict[str, list[Branches]
     for replacement in life.replacements:
         name = re.split(r"[( ]", replacement.spelling)[0]
         for branches in mentioned.get(name, ()):
-            if any((test, not side) in guards.branches for test, side in branches):
+            if any((test, not side) in guards.branches and not _counts(test) for test, side in branches):
                 return True
     return False
+
+
+def _counts(choice: nodes.NodeNG) -> bool:
+    """Whether a choice hangs on what changes with a loop, which no release does."""
+    names = getattr(choice, "test", choice).nodes_of_class(nodes.Name)
+    bindings = (binding for name in names for binding in bindings_of(name))
+    return any(isinstance(binding.statement(), (nodes.For, nodes.AugAssign)) for binding in bindings)

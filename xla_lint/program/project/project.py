@@ -341,6 +341,10 @@ class Project:
         """To how many files each file leads by its imports."""
         return reaches({path: self._all_imports_of(path) for path in self.files})
 
+    def importers_of(self, path: Path) -> list[Path]:
+        """The files of the project that import one, wherever they find it."""
+        return [other for other in sorted(self.files) if other != path and path in self._all_imports_of(other)]
+
     def beside(self, dotted: str, importer: Path) -> Path | None:
         """The module beside a script, or beside its package, that hides the installed library of that name."""
         return self._lookup.beside(dotted, importer)
