@@ -196,9 +196,23 @@ class Unimport(NamedTuple):
     package: str
 
 
+class SumUp(NamedTuple):
+    """A total of values that a loop reads becomes one of tensors, which is read behind the loop."""
+
+    read: Span
+    """The call that gives the value."""
+    tensor: Span
+    """What is read, inside that call."""
+    loop: Span
+    total: str
+    """The variable."""
+    counts: bool
+    """Whether it is a whole number."""
+
+
 Change = (
     Refer | ImportInstead | ChangeCall | Append | PassTo | Fill | MoveBehind | MoveAhead | Defer
-    | Write | Guard | Remove | Unwrap | Unimport
+    | Write | Guard | Remove | Unwrap | Unimport | SumUp
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from xla_lint.fixes.changes import (
     PassTo,
     Refer,
     Remove,
+    SumUp,
     Unimport,
     Unwrap,
     Write,
@@ -31,6 +32,7 @@ from xla_lint.fixes.imports import Imports
 from xla_lint.fixes.moves import move_ahead, move_behind
 from xla_lint.fixes.names import import_instead, refer, unimport
 from xla_lint.fixes.removing import remove, unwrap
+from xla_lint.fixes.totals import sum_up
 from xla_lint.fixes.writing import guard, write
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] =
     Remove: remove,
     Unwrap: unwrap,
     Unimport: unimport,
+    SumUp: sum_up,
 }
 """What drafts each kind of change; None where the source around it does not allow it."""
 NOTHING: frozenset[str] = frozenset()

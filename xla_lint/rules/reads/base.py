@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xla_lint.program.domain.events import How, Read
 from xla_lint.rules.base import Rule
-from xla_lint.rules.reads.moving import reading_later
+from xla_lint.rules.reads.adding import SUM_LATER, adding_up
+from xla_lint.rules.reads.moving import REPORT_LATER, reading_later
 from xla_lint.rules.reads.selection import Cost, cost_of, costliest
 from xla_lint.rules.wording import confidence
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from astroid import nodes
 
+    from xla_lint.fixes.changes import Change, Fix
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
 
@@ -49,8 +51,16 @@ class ReadRule(Rule):
         if cost_of(event, self.program) is self.takes and self.how in (None, event.how):
             sureness = confidence(event.context, event.tensor, on_every_path=event.on_every_path)
             found = self.finding(event.node, sureness, **self.facts(event), **self._subjects(event))
-            fix, change = reading_later(event, self.program) if self.fixes and event.pending else (None, None)
+            fix, change = self._repair(event)
             yield found.repaired_by(fix, change) if fix is not None else found
+
+    def _repair(self, event: Read) -> tuple[Fix | None, Change | None]:
+        """What is to be done about a read: what surely changes no result first, and of that what leaves no read."""
+        total = adding_up(event) if SUM_LATER in self.fixes else None
+        if total is not None and total[0].safe:
+            return total
+        moved = reading_later(event, self.program) if REPORT_LATER in self.fixes and event.pending else (None, None)
+        return moved if total is None or moved[1] is not None else total
 
     def _subjects(self, event: Read) -> dict[str, str]:
         """What is read there in the same way at the same cost: one f-string may format several tensors."""
