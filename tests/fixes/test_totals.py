@@ -57,6 +57,12 @@ def test_a_total_that_is_seen_behind_the_loop(tmp_path: Path, old: str, new: str
     assert after(tmp_path, PROGRAM.replace(old, new, 1) if old else PROGRAM) == lines
 
 
+def test_a_loss_that_is_evaluated(tmp_path: Path) -> None:
+    text = PROGRAM.replace("        loss.backward()\n        optimizer.step()\n        optimizer.zero_grad()\n", "")
+    text = text.replace("total = 0.0", "total = 0").replace("    return", "    torch_xla.sync()\n    return")
+    assert after(tmp_path, text) == ["total += loss.detach().float()", "total = float(total)"]
+
+
 COUNT = PROGRAM.replace("total = 0.0", "total = 0").replace("loss.item()", "(model(x).argmax(1) == y).sum().item()")
 
 

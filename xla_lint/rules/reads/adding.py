@@ -18,6 +18,11 @@ SUM_LATER = Fix("add up on the device, in float32, and read the total once after
 COUNT_LATER = Fix("count on the device, and read the total once after the loop", safe=True)
 COMPARISONS = frozenset("eq ne gt ge lt le isclose logical_and logical_or logical_not".split())
 """Methods and functions whose results are true or false."""
+FLOATING = frozenset(
+    "mean std var norm softmax log_softmax sigmoid exp log sqrt cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss "
+    "huber_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split()
+)
+"""Methods and functions whose results are never whole numbers by their kind."""
 
 
 def adding_up(read: Read) -> tuple[Fix, SumUp] | None:
@@ -31,7 +36,7 @@ def adding_up(read: Read) -> tuple[Fix, SumUp] | None:
     starts = set(_starts(total.name, statement, step.node))
     counts = starts == {int} and isinstance(read.node.parent, nodes.AugAssign) and _is_count(tensor)
     sums = starts and None not in starts and not _is_whole(read.node)
-    if not counts and not (sums and (float in starts or _goes_backward(tensor, step.node))):
+    if not counts and not (sums and (float in starts or _is_floating(tensor, step.node))):
         return None
     change = SumUp(Span.of(read.node), Span.of(tensor), Span.of(step.node), total.name, counts)
     return (COUNT_LATER if counts else SUM_LATER), change
@@ -146,8 +151,22 @@ def _is_count(tensor: nodes.NodeNG) -> bool:
     return isinstance(summed, nodes.Compare)
 
 
-def _goes_backward(tensor: nodes.NodeNG, loop: nodes.NodeNG) -> bool:
-    """Whether a loop differentiates a variable, which is then no whole number."""
-    calls = (call.func for call in loop.nodes_of_class(nodes.Call))
-    owners = [func.expr for func in calls if isinstance(func, nodes.Attribute) and func.attrname == "backward"]
-    return isinstance(tensor, nodes.Name) and any(isinstance(o, nodes.Name) and o.name == tensor.name for o in owners)
+def _is_floating(tensor: nodes.NodeNG, loop: nodes.NodeNG) -> bool:
+    """Whether a tensor surely holds no whole number: a loss, a mean, or what the loop differentiates."""
+    if isinstance(tensor, nodes.Call):
+        return _called(tensor) in FLOATING
+    if not isinstance(tensor, nodes.Name):
+        return False
+    calls = [call.func for call in loop.nodes_of_class(nodes.Call) if _called(call) == "backward"]
+    if any(
+        isinstance(f.expr, nodes.Name) and f.expr.name == tensor.name for f in calls if isinstance(f, nodes.Attribute)
+    ):
+        return True
+    bindings = [name for name in loop.nodes_of_class(nodes.AssignName) if name.name == tensor.name]
+    values = [binding.parent.value if isinstance(binding.parent, nodes.Assign) else None for binding in bindings]
+    return bool(values) and all(isinstance(value, nodes.Call) and _called(value) in FLOATING for value in values)
+
+
+def _called(call: nodes.Call) -> str:
+    """The last name of what is called."""
+    return str(getattr(call.func, "attrname", getattr(call.func, "name", "")))

@@ -41,6 +41,8 @@ def reading_later(read: Read, program: Program) -> tuple[Fix, Change | None]:
         return REPORT_LATER, Defer(Span.of(statement), until, register) if simple else None
     if barrier is None or step is None or step.form not in (Form.LOOP, Form.STEP):
         return READ_LATER, None
+    if step.form is Form.LOOP and step.node in statement.node_ancestors() and step.node not in barrier.node_ancestors():
+        return READ_LATER, None
     if not all(map(str.isidentifier, subjects)):
         return READ_LATER, None
     return READ_LATER, MoveBehind(Span.of(statement), Span.of(barrier), subjects)
