@@ -41,7 +41,7 @@ def pages() -> dict[str, str]:
 
 def index() -> str:
     """The index: the rules of each family, in the order of their numbers."""
-    lines = ["# Rules", "", "Written by `scripts/write_pages.py` from the rules and their fixtures; do not edit."]
+    lines = ["# Rules", "", "<!-- Written by scripts/write_pages.py from the rules and their fixtures. -->"]
     families: dict[str, list[type[Rule]]] = {}
     for rule in all_rules():
         families.setdefault(family(rule), []).append(rule)
@@ -67,7 +67,7 @@ def guides_page() -> str:
     lines = [
         "# What the user guides say",
         "",
-        "Written by `scripts/write_pages.py` from `scripts/guides.json`; do not edit.",
+        "<!-- Written by scripts/write_pages.py from scripts/guides.json. -->",
         "",
         ABOUT_GUIDES,
     ]
@@ -85,10 +85,9 @@ def files_page() -> str:
     lines = [
         "# Every file, and why it exists",
         "",
-        (
-            "Written by `scripts/write_pages.py` from the first line of each file; do not edit. The rules have "
-            "[pages of their own](rules/README.md); [how it all hangs together](architecture.md)."
-        ),
+        "<!-- Written by scripts/write_pages.py from the first line of each file. -->",
+        "",
+        "The rules have [pages of their own](rules/README.md); [how it all hangs together](architecture.md).",
     ]
     for folder in sorted({path.parent for path in PACKAGE.rglob("*.py")}):
         own = folder.relative_to(ROOT).as_posix()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.doors import HELPER, ONLY_XLA, SCRIPT
 from xla_lint import __version__
 from xla_lint.pages import fixtures, page
 from xla_lint.rules import all_rules
@@ -18,16 +19,52 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds what the wheel puts into site-packages."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What would be published."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    """A folder that holds what the wheel puts into site-packages."""
     assert wheel.name.startswith(f"xla_lint-{__version__}-")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+        archive.extractall(wheel.parent / "site")
+    return wheel.parent / "site"
+
+
+def test_an_index_would_take_it(wheel: Path) -> None:
+    done = run(sys.executable, "-m", "twine", "check", "--strict", wheel)
+    assert done.returncode == 0, done.stdout
+    assert "PASSED" in done.stdout
+
+
+def test_it_works_in_an_empty_environment_with_what_its_metadata_asks_for(wheel: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "venv", tmp_path / "empty")
+    programs = tmp_path / "empty" / "bin"
+    done = run(programs / "python", "-m", "pip", "install", "--quiet", wheel)
+    assert done.returncode == 0, done.stderr
+    assert run(programs / "python", "-m", "pip", "check").returncode == 0
+    (tmp_path / "train.py").write_text(SCRIPT)
+    (tmp_path / "helper.py").write_text(HELPER)
+    checked = run(programs / "xla-lint", "check", "train.py", "helper.py", folder=tmp_path)
+    assert (checked.returncode, checked.stdout.count("xla-value-read")) == (1, 1), checked.stderr
+    linted = run(programs / "pylint", "--load-plugins=xla_lint", *ONLY_XLA, "train.py", "helper.py", folder=tmp_path)
+    assert linted.stdout.count("xla-value-read") == 1, linted.stdout + linted.stderr
+    assert run(programs / "xla-lint", "fix", "--diff", "train.py", folder=tmp_path).returncode == 0
+    assert "xla-lint[server]" in run(programs / "xla-lint", "server", folder=tmp_path).stderr
+    assert run(programs / "xla-lint", "explain", "xla-value-read", folder=tmp_path).stdout.startswith("# xla-value-read")
+
+
+def run(*command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_a_wheel_carries_every_fixture(installed: Path) -> None:

@@ -87,7 +87,8 @@ def fixing(rule: type[Rule]) -> str:
     """Whether `xla-lint fix` can do something about the rule's findings."""
     if not rule.fixes:
         return "no fix"
-    return "safe fix" if all(fix.safe for fix in rule.fixes) else "unsafe fix"
+    kinds = sorted({"safe" if fix.safe else "unsafe" for fix in rule.fixes})
+    return f"{' or '.join(kinds)} fix"
 
 
 def holds(rule: type[Rule]) -> dict[Backend, list[Mode]]:
