@@ -57,7 +57,9 @@ def test_it_works_in_an_empty_environment_with_what_its_metadata_asks_for(wheel:
     assert linted.stdout.count("xla-value-read") == 1, linted.stdout + linted.stderr
     assert run(programs / "xla-lint", "fix", "--diff", "train.py", folder=tmp_path).returncode == 0
     assert "xla-lint[server]" in run(programs / "xla-lint", "server", folder=tmp_path).stderr
-    assert run(programs / "xla-lint", "explain", "xla-value-read", folder=tmp_path).stdout.startswith("# xla-value-read")
+    assert run(programs / "xla-lint", "explain", "xla-value-read", folder=tmp_path).stdout.startswith(
+        "# xla-value-read"
+    )
 
 
 def run(*command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, NamedTuple
 
+from xla_lint.cli.cache import Cache, default_folder
 from xla_lint.program.project.file_summary import digest_of
 from xla_lint.program.project.trees import forget_oldest
 
@@ -28,13 +30,17 @@ class Known(NamedTuple):
 
 
 class Memory:
-    """The last outcome of each file."""
+    """The last outcome of each file, and what the command has left on disk: which file of a project imports which."""
 
     def __init__(self) -> None:
         self._known: dict[str, Known] = {}
+        self._met: weakref.WeakSet[Project] = weakref.WeakSet()
 
     def meet(self, project: Project, settings: Settings) -> None:
-        """Tell a project what is known of its files: nothing."""
+        """Tell a project, once, what is known of its files."""
+        if project not in self._met:
+            self._met.add(project)
+            Cache(default_folder()).meet(project, settings)
 
     def recall(self, project: Project, settings: Settings, path: str, source: bytes) -> Outcome | None:
         """What is known of a file with these bytes, None where it must be checked."""
