@@ -144,6 +144,18 @@ def test_without_a_body_above_lines_too_far_right_are_cut() -> None:
     assert cut("x = 1\nloss.\n    y = 2\nz = 3\n") == [2, 3]
 
 
+@pytest.mark.parametrize("step", ["    ", "\t", "  "])
+def test_a_line_too_far_left_right_behind_a_head(step: str) -> None:
+    text = f"def f():\n{step}for x in y:\nprint(\n{step}{step}z = 1\n{step}return z\n"
+    assert cut(text) == [3]
+
+
+@pytest.mark.parametrize("step", ["    ", "\t"])
+def test_a_line_too_far_right_takes_no_others_along(step: str) -> None:
+    assert cut(f"def f():\n{step}  x = 1\n{step}y = 2\n{step}for z in y:\n{step}{step}print(z)\n") == [2]
+    assert cut("  # about\n  x = 1\ny = 2\n") == [2]
+
+
 class TestConflicts:
     @pytest.mark.parametrize("base", ["", "||||||| merged\n    x = 0\n"])
     @pytest.mark.parametrize("indented", [True, False])

@@ -69,9 +69,14 @@ def fault(code: str) -> SyntaxError | None:
 
 
 def _mended_block(lines: Sequence[str]) -> Iterator[str]:
-    """The lines of a block, each statement as it is, or mended."""
-    for statement in _put_back(list(_completed(list(_pieces(lines))))):
-        yield from statement if _parses(statement) else _mended_statement(statement)
+    """The lines of a block, each statement as it is, or mended; one that stands too far right is cut."""
+    statements = _put_back(list(_completed(list(_pieces(lines)))))
+    margin = min(map(_margin, statements), key=len, default="")
+    for statement in statements:
+        if len(_margin(statement)) > len(margin):
+            yield from _cut(statement, margin)
+        else:
+            yield from statement if _parses(statement) else _mended_statement(statement)
 
 
 def _completed(pieces: Sequence[list[str]]) -> Iterator[list[str]]:
@@ -119,14 +124,14 @@ def _put_back(pieces: Sequence[list[str]]) -> list[list[str]]:
     """The pieces with the lines that are typed too far left, inside a body, as lines of it: these are cut."""
     found: list[list[str]] = []
     for number, piece in enumerate(pieces):
-        depth = next((_indent(line) for line in piece[1:] if line.strip(BLANKS)), 0)
-        last = len(found) - 1
+        margin, last = _margin(piece[1:]), len(found) - 1
+        depth = len(margin)
         if _is_torn(piece, depth) and not _closes(piece, pieces[number + 1 : number + 2]):
             while last > 0 and _is_stray(found[last]):
                 last -= 1
             if last >= 0 and _has_body(found[last], depth):
                 stray = [*(line for each in found[last + 1 :] for line in each), piece[0]]
-                found[last:] = [[*found[last], *(f"{' ' * depth}{opaque(line)}" for line in stray), *piece[1:]]]
+                found[last:] = [[*found[last], *(f"{margin}{opaque(line)}" for line in stray), *piece[1:]]]
                 continue
         found.append(piece)
     return found
@@ -143,9 +148,12 @@ def _is_stray(piece: Sequence[str]) -> bool:
 
 
 def _has_body(piece: Sequence[str], depth: int) -> bool:
-    """Whether a statement has a body with lines of a depth."""
+    """Whether a statement has a body with lines of a depth, or is about to begin one."""
     code = [line for line in piece if line.strip(BLANKS) and not line.lstrip().startswith("#")]
-    return bool(code) and HEAD.match(code[0]) is not None and any(_indent(line) == depth for line in code)
+    if not code or HEAD.match(code[0]) is None:
+        return False
+    begins = code[-1].rstrip().endswith(":") and _indent(code[-1]) < depth
+    return begins or any(_indent(line) == depth for line in code)
 
 
 def _closes(piece: Sequence[str], following: Sequence[Sequence[str]]) -> bool:
@@ -200,12 +208,12 @@ def _head(clause: Sequence[str]) -> int | None:
     return None
 
 
-def _cut(lines: list[str]) -> list[str]:
-    """What stands for lines that do not parse."""
+def _cut(lines: list[str], margin: str | None = None) -> list[str]:
+    """What stands for lines that do not parse, behind their own margin or another."""
     first = next((number for number, line in enumerate(lines) if line.strip(BLANKS)), 0)
     text = "\n".join(lines[first:])
-    indent = lines[first][: _indent(lines[first])]
-    return [*lines[:first], *f"{indent}{opaque(text)}".split("\n")]
+    margin = lines[first][: _indent(lines[first])] if margin is None else margin
+    return [*lines[:first], *f"{margin}{opaque(text)}".split("\n")]
 
 
 def _parses(lines: Sequence[str]) -> bool:
@@ -214,8 +222,14 @@ def _parses(lines: Sequence[str]) -> bool:
 
 def _unindented(lines: Sequence[str]) -> str:
     """Lines as a module of their own; the indents of strings do not matter here."""
-    depth = next((_indent(line) for line in lines if line.strip(BLANKS) and not line.lstrip().startswith("#")), 0)
+    depth = len(_margin(lines))
     return "\n".join(line[min(depth, _indent(line)) :] for line in lines)
+
+
+def _margin(lines: Sequence[str]) -> str:
+    """What stands before the first code in some lines; nothing where there is none."""
+    code = (line for line in lines if line.strip(BLANKS) and not line.lstrip().startswith("#"))
+    return next((line[: _indent(line)] for line in code), "")
 
 
 def _indent(line: str) -> int:
