@@ -420,3 +420,42 @@ for step in range(100):
     print(result.cpu())
 """
     )
+
+
+ROWS = {
+    "drawn whatever the number": ("start = torch.randint(9, (1,)).item()", False),
+    "of the number": ("start = number + random.random()", True),
+    "of a counter": ("start = self.next()", True),
+}
+
+
+@pytest.mark.parametrize(("made", "whole"), ROWS.values(), ids=ROWS)
+def test_datasets_that_draw_their_rows(made: str, whole: bool) -> None:
+    expect = "  # expect: xla-missing-sampler" if whole else ""
+    agrees(
+        f"""
+        import random
+
+        class Rows(data.Dataset):
+            def __len__(self):
+                return 9
+
+            def next(self):
+                return self.count
+
+            def __getitem__(self, number):
+                {made}
+                return torch.ones(4) * start, torch.ones(1)
+
+        def worker(index):
+            model = nn.Linear(4, 1).to(device)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loader = data.DataLoader(Rows(), batch_size=8, drop_last=True){expect}
+            for x, y in pl.MpDeviceLoader(loader, device):
+                optimizer.zero_grad()
+                mse_loss(model(x), y).backward()
+                xm.optimizer_step(optimizer)
+
+        torch_xla.launch(worker)
+        """
+    )

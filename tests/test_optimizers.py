@@ -33,7 +33,7 @@ import torch_xla.core.xla_model as xm
 import torch_xla.runtime as xr
 import torchvision
 from torch import nn
-from elsewhere import build_model, average
+from elsewhere import build_model, average, note, settings
 
 class Net(nn.Module):
     def __init__(self):
@@ -288,6 +288,18 @@ REPLICAS = {
         optimizer.step()
         xm.all_reduce(xm.REDUCE_SUM, [p.data for p in model.parameters()], scale=1 / xr.world_size())
     """,
+    "a call that no gradients reach": """
+        loss.backward()
+        note(step)
+        settings.report(step, loss.shape)
+        optimizer.step()  # expect: xla-unreduced-gradients
+    """,
+    "an object that was given the model": """
+        settings.register(model)
+        loss.backward()
+        settings.average()
+        optimizer.step()
+    """,
     "a function that cannot be followed": """
         loss.backward()
         average(model)
@@ -335,6 +347,21 @@ def worker(index):
 @pytest.mark.parametrize("body", REPLICAS.values(), ids=REPLICAS)
 def test_gradients_of_several_replicas(body: str) -> None:
     agrees(replicated(body, "torch_xla.launch(worker)"))
+
+
+@pytest.mark.parametrize("rows", ["parameters", "state_dict().values"])
+def test_parameters_made_alike_before_the_training_reduce_no_gradients(rows: str) -> None:
+    body = """
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce
+        xm.optimizer_step(optimizer)
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()  # expect: xla-unreduced-gradients
+    """
+    once = f"    for p in model.{rows}():\n        xm.all_reduce('sum', [p.data], scale=1 / xr.world_size())\n"
+    code = replicated(body, "torch_xla.launch(worker)")
+    agrees(code.replace("    for step in", f"{once}    for step in"))
 
 
 @pytest.mark.parametrize(

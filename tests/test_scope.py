@@ -64,6 +64,13 @@ HELPERS: dict[str, tuple[str, dict[str, str]]] = {
         LOOP.format("from kit.device import pick", "pick()"),
         {"src/kit/__init__.py": "", "src/kit/device.py": OPTIONAL},
     ),
+    "a module imported by its name": (
+        LOOP.format("from device import pick", "pick()"),
+        {
+            "device.py": "import importlib\ntorch_xla = importlib.import_module('torch_xla')\n"
+            "def pick():\n    return torch_xla.device()\n"
+        },
+    ),
     "a constant": (LOOP.format("from device import DEVICE", "DEVICE"), {"device.py": OPTIONAL + "DEVICE = pick()\n"}),
 }
 

@@ -167,6 +167,14 @@ class Transfer(Event):
 
 
 @dataclass(slots=True, eq=False)
+class TableSent(Event):
+    """A table of numbers that stands outside all loops is made a tensor of the device, from the host."""
+
+    loop: Loop | None
+    """The innermost loop around."""
+
+
+@dataclass(slots=True, eq=False)
 class Forward(Event):
     """A model is called with device tensors, or lives on the device."""
 

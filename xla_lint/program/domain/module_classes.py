@@ -20,6 +20,7 @@ MODULES = (
     "efficientnet_pytorch.",
     "diffusers.models.",
     "diffusers.ModelMixin",
+    "diffusers.Autoencoder",
     "sentence_transformers.SentenceTransformer",
     "peft.PeftModel",
 )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from astroid import nodes
 
 from xla_lint.program.domain.contexts import Condition
+from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.events import HostChoice, Parting
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
 from xla_lint.program.domain.state import meet_all
-from xla_lint.program.domain.values import NO_TENSOR
+from xla_lint.program.domain.values import NO_TENSOR, Number, Trait
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
 from xla_lint.program.machine.meanings import expression, statement
@@ -127,11 +128,34 @@ def branch(
         machine.at.state = before
         ends_turns = ends_loop and machine.operations == operations
         machine.emit(HostChoice(test, machine.context, "branch", machine.loops[-1] if ends_turns else None))
+    flags = periodic_flags(truth, ends)
     machine.at.state = meet_all(ends, apart=apart)
+    if machine.at.state is not None:
+        machine.at.state.env.update(flags)
     if machine.at.state is not None and arrived:
         machine.at.state.touched = machine.at.state.touched.after_a_test(touched)
     if machine.at.state is not None and whole:
         machine.at.state.path_condition = path_condition
+
+
+def periodic_flags(truth: Truth, ends: list[State | None]) -> dict[str, Value]:
+    """The flags that a test which holds every few turns sets one way, and that are the other way else."""
+    rarely = Condition.PERIODIC in truth.if_true
+    if len(ends) < 2 or ends[0] is None or ends[1] is None or rarely is (Condition.PERIODIC in truth.if_false):
+        return {}
+    now_and_then, usual = (ends[0].env, ends[1].env) if rarely else (ends[1].env, ends[0].env)
+    found: dict[str, Value] = {}
+    for name in changes(now_and_then, usual)[0]:
+        a, b = now_and_then[name], usual[name]
+        if is_truth(a) and is_truth(b) and a.const is not b.const:
+            once = {Trait.ONCE} if Condition.ONCE in truth.if_true | truth.if_false else set()
+            found[name] = Number(None, traits=frozenset({Trait.RARE if a.const else Trait.COMMON, *once}))
+    return found
+
+
+def is_truth(value: Value) -> TypeGuard[Number]:
+    """Whether a value is True, or False."""
+    return isinstance(value, Number) and isinstance(value.const, bool)
 
 
 def count_departures(machine: Machine) -> tuple[int, int, int]:

@@ -10,6 +10,7 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import bound_to, differs_between_replicas, member_of
 from xla_lint.program.domain.values import NONE, UNKNOWN, Device, Instance, Name, Tensor, options
 from xla_lint.program.interpreter.functions import bind_parameters
+from xla_lint.program.library.optimizers import holds_gradients
 from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def hand_over(machine: Machine, arguments: Arguments) -> None:
     Such code, given a rank, may take this replica's part of the data.
     """
     values = [value for value in arguments.values() if type(value) not in PLAIN]
+    machine.exposed = machine.exposed or any(map(holds_gradients, arguments.values()))
     if any(map(differs_between_replicas, values)):
         machine.emit(RankIndex(arguments.node, machine.context))
     for value in values:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.backend import DEVICE_TYPES, device_types
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
@@ -56,6 +57,9 @@ INSTALLED = "importlib.machinery.ModuleSpec"
 WAYS_TO_RUN = "accelerate.DistributedType."
 
 
+DEVICE_NAMES = frozenset({*DEVICE_TYPES, "cpu", "cuda", "gpu", "mps", "xpu", "hpu", "npu", "tpu"})
+
+
 HALF = Name("torch.float16")
 """XLA devices compute in bfloat16: a test for float16 is one for GPUs."""
 
@@ -93,7 +97,13 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
     if kinds is not None:
         return kinds
     if op in ("in", "not in"):
-        if isinstance(left, Text) and isinstance(right, Text) and left.const and right.const and right.fact:
+        if (
+            isinstance(left, Text)
+            and isinstance(right, Text)
+            and left.const
+            and right.const
+            and (right.fact or asks_lazy_device(machine, left, right))
+        ):
             return Number((left.const in right.const) is (op == "in"), traits=FACT)
         membership(machine, node, left_node, left, right)
         return one_of(op, left, right) if isinstance(left, Number) else NUMBER
@@ -109,13 +119,22 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         return NUMBER
     if isinstance(left, Text) and isinstance(right, Text) and left.const is not None and right.const is not None:
         const = COMPARISONS[op](left.const, right.const) if op in COMPARISONS else None
-        return Number(const, traits=FACT if left.fact or right.fact else NO_TRAITS)
+        told = (
+            left.fact or right.fact or asks_lazy_device(machine, left, right) or asks_lazy_device(machine, right, left)
+        )
+        return Number(const, traits=FACT if told else NO_TRAITS)
     if HALF in (left, right) and op in ("==", "!=") and SHAPE in (left, right):
         return Number(op == "!=", traits=FACT)
     if any(isinstance(side, (Text, Choice)) and side.ranked for side in (left, right)):
         return RANK
     sides = [[o for o in options(side) if isinstance(o, Number)] or [NUMBER] for side in (left, right)]
     return join_all(compare_numbers(op, a, b) for a in sides[0] for b in sides[1])
+
+
+def asks_lazy_device(machine: Machine, name: Text, asked: Text) -> bool:
+    """Whether the name of a device is looked for in a text that names the device of the program's own backend."""
+    kind = (asked.const or "").partition(":")[0]
+    return name.const in DEVICE_NAMES and kind in device_types(machine.backend)
 
 
 def chooses_another(machine: Machine, left: Value, right: Value) -> bool:

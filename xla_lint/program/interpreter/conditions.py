@@ -25,6 +25,7 @@ from xla_lint.program.domain.values import (
     Trait,
     options,
 )
+from xla_lint.program.interpreter.constant_flags import is_constant_flag
 from xla_lint.program.interpreter.narrowing import narrowed, narrowing
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
@@ -60,6 +61,8 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
         truth.known = None
     if truth.known is None and not truth.ranked and (asked := answer_of_flag(machine, node)) is not None:
         truth.known, truth.usual = asked, None
+    elif truth.known is None and isinstance(value, Number) and is_constant_flag(machine, node):
+        truth.known = None if value.const is None else bool(value.const)
     if truth.known is None:
         truth.known = answer_of_release(machine, node)
     if truth.known is None and is_setting(node, value):

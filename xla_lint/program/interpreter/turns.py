@@ -34,6 +34,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.interpreter.branches import test_of
 from xla_lint.program.interpreter.conditions import narrow
+from xla_lint.program.interpreter.probing import probe_each
 from xla_lint.program.interpreter.records import turning
 from xla_lint.program.interpreter.totals import look_for_growth, stored_since
 from xla_lint.program.interpreter.truth import truth_of_number
@@ -62,6 +63,8 @@ def for_(machine: Machine, node: nodes.For) -> None:
     if settings is not None and set_each(machine, node, machine.evaluate(settings)):
         return
     iterable = machine.evaluate(node.iter)
+    if probe_each(machine, node, iterable):
+        return
     loop = machine.loop_of(node)
     note_loaders(loop, iterable)
     random = isinstance(iterable, Stream) and any(

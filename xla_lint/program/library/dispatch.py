@@ -12,7 +12,7 @@ from xla_lint.program.domain.objects import is_open, items_of
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name, Tensor, Value
 from xla_lint.program.library.compilers import BREAKING, note_break
 from xla_lint.program.library.devices import NAMING, reaches
-from xla_lint.program.library.optimizers import build_other_optimizer, is_built_like_one
+from xla_lint.program.library.optimizers import build_other_optimizer, holds_gradients, is_built_like_one
 from xla_lint.program.library.registry import ATTRIBUTES, FUNCTIONS, ITERATIONS, MANAGERS, METHODS
 from xla_lint.program.syntax.names import is_foreign
 
@@ -59,7 +59,7 @@ def call_library(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         return build_other_optimizer(arguments)
     machine.hand_over(arguments)
     if not is_foreign(dotted):
-        machine.opaque()
+        machine.opaque(reduces=machine.exposed)
     return UNKNOWN
 
 
@@ -77,7 +77,7 @@ def call_method(machine: Machine, receiver: Value, name: str, arguments: Argumen
             return result
     machine.hand_over(arguments)
     if name not in HARMLESS and not is_of_library(receiver):
-        machine.opaque()
+        machine.opaque(reduces=machine.exposed or holds_gradients(receiver))
     return UNKNOWN
 
 

@@ -163,7 +163,8 @@ def model_method(machine: Machine, receiver: Instance, name: str, arguments: Arg
     if receiver.cls is None and receiver.library == ANY and device_tensors(arguments.values()):
         return run_method(machine, receiver, arguments)
     if holds_parts(receiver.library) and runs_part(machine, receiver, name, arguments):
-        return perhaps(run_model(machine, receiver, arguments))
+        result = run_model(machine, receiver, arguments)
+        return result.like(certain=False) if isinstance(result, Tensor) else result
     return None
 
 

@@ -32,7 +32,7 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
-from xla_lint.program.domain.walk import DATA, ITERABLES, found_in
+from xla_lint.program.domain.walk import DATA, EVERYTHING, ITERABLES, found_in
 from xla_lint.program.library.registry import attributes, function, methods_of_each
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.position import CONSTRUCTORS
@@ -50,6 +50,8 @@ KEPT = "*state"
 """The attribute that holds an optimizer's `state`, which it keeps for each parameter, where the program asks for it."""
 WRAPPED = "*wrapped"
 """The attribute of an optimizer that Accelerate has prepared which holds the one it was made of."""
+REACH = 3
+"""How deep objects are looked into for what holds gradients."""
 DEPTH = 6
 """How deep models in models, and lists in lists, are followed."""
 
@@ -142,6 +144,13 @@ def optimizer_place(optimizer: Instance) -> Location:
     if Location.DEVICE in places or not places:
         return Location.DEVICE if Location.DEVICE in places else optimizer.place
     return Location.HOST if places == {Location.HOST} else optimizer.place
+
+
+def holds_gradients(value: Value) -> bool:
+    """Whether gradients can be reached from a value: it is or holds a model, an optimizer or parameters of a model."""
+    if any(held.model or is_optimizer(held) for held in found_in(value, Instance, EVERYTHING, REACH)):
+        return True
+    return bool(origins_of(value))
 
 
 # Steps.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.knowledge import api
+from xla_lint.program.backend import has_releases
 from xla_lint.program.domain.join import join
 from xla_lint.program.domain.objects import Super, any_of, as_container, fields_of
 from xla_lint.program.domain.values import (
@@ -122,7 +124,17 @@ def parent(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Super(owner, receiver)
 
 
-@function("builtins.id", "builtins.hash", "builtins.callable", "builtins.hasattr", "builtins.issubclass")
+@function("builtins.hasattr")
+def has_attribute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Whether a module of a backend has a name, which its releases tell."""
+    owner, name = arguments.get(0), arguments.get(1)
+    if not (isinstance(owner, Name) and isinstance(name, Text) and name.const) or not has_releases(owner.dotted):
+        return NUMBER
+    known = api.exists(f"{owner.dotted}.{name.const}", machine.target)
+    return NUMBER if known is None else Number(known, traits=FACT)
+
+
+@function("builtins.id", "builtins.hash", "builtins.callable", "builtins.issubclass")
 def metadata(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """What is known of an object without running anything."""
     return NUMBER

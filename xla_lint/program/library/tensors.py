@@ -148,10 +148,19 @@ def method_of_model(machine: Machine, receiver: Tensor, name: str, arguments: Ar
     return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
 
 
+RUNNING = frozenset(
+    {"decode", "encode", "encode_image", "encode_text", "forward", "generate", "get_image_features",
+     "get_text_features", "predict", "sample"}
+)  # fmt: skip
+"""Methods of models that tensors do not have."""
+
+
 @methods(Tensor)
 def tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -> Value | None:
-    """Any other method is an operation."""
-    return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
+    """Any other method is an operation; of what may be a model, it gives what a model gives."""
+    result = operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
+    runs = receiver.undecided and name in RUNNING and isinstance(result, Tensor)
+    return result.like(unstructured=True) if runs and isinstance(result, Tensor) else result
 
 
 @methods(type(UNKNOWN), "to")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.knowledge.operations import COMPARING_FETCHES, DRAWING_FACTORIES, FACTORIES, LIKE_FACTORIES
-from xla_lint.program.domain.events import How
+from xla_lint.program.domain.events import How, TableSent
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.values import (
@@ -28,6 +28,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import place_named
 from xla_lint.program.library.registry import function
+from xla_lint.program.library.tables import is_table
 from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.costs import report_changing, report_padding
@@ -209,9 +210,12 @@ def _from_values(machine: Machine, name: str, arguments: Arguments, place: Locat
             machine.read(node, None, data, How.VALUE, f"torch.{name}()", materialises=True)
             return host_copy(data)
         return machine.derived(node, [data], kind=data.kind, length=data.length)
+    table = is_table(machine, data, node)
     if place is Location.DEVICE:
+        if table:
+            machine.emit(TableSent(node, machine.context, machine.loop))
         return Tensor(Location.DEVICE, line=int(node.lineno or 0), home=machine.module, length=length)
-    made = machine.loop if place is Location.HOST and is_constant(data) else None
+    made = machine.loop if place is Location.HOST and (table or is_constant(data)) else None
     return Tensor(place, length=length, line=int(node.lineno or 0), home=machine.module, made=made)
 
 

@@ -112,7 +112,8 @@ def generate(machine: Machine, receiver: Instance, name: str, arguments: Argumen
     """Tokens, where the model is."""
     if not receiver.model:
         return None
-    return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, certain=receiver.certain)
+    record = "return_dict_in_generate" in arguments.keywords
+    return machine.tensor(arguments.node, receiver.place, kind=Kind.INT, certain=receiver.certain, unstructured=record)
 
 
 @methods("transformers.")

@@ -27,7 +27,8 @@ from xla_lint.program.domain.values import (
     Value,
     options,
 )
-from xla_lint.program.library.optimizers import reduce, run_step
+from xla_lint.program.library.networks import place_model
+from xla_lint.program.library.optimizers import move_parameters, reduce, run_step
 from xla_lint.program.library.registry import function, manager, methods_of_each
 from xla_lint.program.machine.arguments import Arguments
 
@@ -144,6 +145,8 @@ def device_count(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return NUMBER
 
 
+SHARDING = frozenset({"XlaFullyShardedDataParallel", "SpmdFullyShardedDataParallel"})
+"""The wrappers that move the parameters to the device as they shard them (source of torch_xla 2.9)."""
 WRAPPERS = frozenset({"DistributedDataParallel"}).union(*(backend.wrappers for backend in BACKENDS))
 
 
@@ -172,10 +175,22 @@ def fetch(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 @function(*names(Role.OTHER))
 def other(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """The rest of a backend neither reads nor cuts; a wrapper gives what it wraps."""
-    if dotted.rpartition(".")[2] in WRAPPERS:
-        return arguments.get(0) or UNKNOWN
+    last = dotted.rpartition(".")[2]
+    if last in WRAPPERS:
+        wrapped = arguments.get(0) or UNKNOWN
+        if last in SHARDING:
+            shard(machine, wrapped, arguments.node)
+        return wrapped
     machine.hand_over(arguments)
     return UNKNOWN
+
+
+def shard(machine: Machine, value: Value, node: nodes.NodeNG) -> None:
+    """Give a model parameters on the device."""
+    for model in options(value):
+        if isinstance(model, Instance) and model.model:
+            move_parameters(machine, model, Location.DEVICE, node)
+            place_model(machine, model, Location.DEVICE)
 
 
 @function(*names(Role.TRACKER))

@@ -102,6 +102,8 @@ class Machine(Operations):
         """What parameters stand for whose arguments are unknown: by function, call and name."""
         self.graded: int | None = None
         """The graph epoch in which gradients were last computed or changed, as far as that was seen."""
+        self.exposed = False
+        """True once code that cannot be seen was given a model or an optimizer: it may reach gradients from then on."""
         self._epochs = 1
         self._context: Context | None = None
 
@@ -154,7 +156,8 @@ class Machine(Operations):
         if result is not None:
             return result
         self.hand_over(arguments)
-        return self.unknown_path()
+        self.opaque(reduces=self.exposed)
+        return UNKNOWN
 
     def attribute(self, value: Value, name: str, node: nodes.NodeNG) -> Value:
         """The value of an attribute."""
@@ -267,7 +270,7 @@ class Machine(Operations):
         """What else holds here and can make a difference to a function that is called."""
         at = self.at
         around = (self.without_caller, at.replicated, at.closure, at.callback, at.in_forward, at.compiled)
-        return *around, self.bindings, self.default_device
+        return *around, self.bindings, self.default_device, self.exposed
 
     @property
     def device(self) -> Device:
@@ -416,14 +419,14 @@ class Machine(Operations):
         ):
             self.emit(SplitStep(phase.cut, self.context, phase.spelled, node))
 
-    def opaque(self) -> None:
-        """A call that cannot be followed: it might do anything, a barrier or a reduction included."""
+    def opaque(self, *, reduces: bool = True) -> None:
+        """A call that cannot be followed: it might do anything, a barrier included; a reduction where it `reduces`."""
         at = self.at
         if at.loops:
             at.loops[-1].note_opaque()
         if at.state is not None:
             at.state.work = True
-            if at.state.gradients.computed:
+            if reduces and at.state.gradients.computed:
                 at.state.gradients = Gradients(computed=True, reduced=True)
 
     def unknown_path(self) -> Value:

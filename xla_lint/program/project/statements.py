@@ -38,7 +38,7 @@ REPLICA_FUNCTIONS = tuple(backend.replica_function for backend in BACKENDS if ba
 NAMED_DEVICES = tuple(backend.device_type for backend in NATIVE)
 SCRIPTS = (MAIN, *REPLICA_FUNCTIONS)
 """What a file holds that may run as a script though others import it."""
-IMPORTED = rb"(?:from|import)[ \t][^\n#]*\b"
+IMPORTED = rb"(?:(?:from|import)[ \t][^\n#]*\b|[\w, \t=.]*\b(?:import_module|__import__)\([ \t]*[\"'])"
 XLA = _any_of([*sorted(PACKAGES), *MODULES]) + rb"\b"
 REPLICAS = rb"def " + _any_of(REPLICA_FUNCTIONS) + rb"\b"
 """A file that defines the function for replicas."""

@@ -26,6 +26,10 @@ KEPT_AS = "_xla_lint_index"
 SCOPES = frozenset({nodes.FunctionDef, nodes.AsyncFunctionDef, nodes.Lambda, nodes.ClassDef})
 
 
+IMPORTERS = ("import_module", "__import__")
+"""What imports a module by a text."""
+
+
 class Index:
     """What can be told of one module whatever the order in which it runs."""
 
@@ -92,6 +96,10 @@ class Index:
                         note(self, node, scope)
                     pending += node.get_children()
             scopes += inner
+        for name in IMPORTERS:
+            self.imported.update(
+                filter(None, map(imported_by_name, (*attributes.get(name, ()), *mentioned.get(name, ()))))
+            )
         self.imports.sort(key=lambda statement: (statement.lineno or 0, statement.col_offset or 0), reverse=True)
         for statement in self.imports:
             self._bind(statement)
@@ -195,6 +203,18 @@ class Index:
         root = root_name(function)
         return root is not None and "torch" in self._bound.get(root, ())
 
+    @cached_property
+    def set_attributes(self) -> frozenset[str]:
+        """The names of the attributes that it assigns, on whatever object."""
+        targets = (target for part in self._targets.values() for target in part)
+        return frozenset(target.attrname for target in targets if isinstance(target, nodes.AssignAttr))
+
+    def assigned_on(self, cls: nodes.NodeNG, name: str) -> list[nodes.AssignAttr]:
+        """Where the methods of a class set an attribute of that name."""
+        parts = (part for method in self._inner.get(cls, ()) for part in self._parts(method))
+        targets = (target for part in parts for target in self._targets.get(part, ()))
+        return [target for target in targets if isinstance(target, nodes.AssignAttr) and target.attrname == name]
+
     def has_loop(self, function: nodes.NodeNG) -> bool:
         """Whether a function holds a loop."""
         return any(part in self.looping for part in self._parts(function))
@@ -235,6 +255,13 @@ def is_local(name: nodes.Name, around: nodes.NodeNG) -> bool:
             return True
         scope = scope.parent.scope()
     return False
+
+
+def imported_by_name(function: nodes.NodeNG) -> str:
+    """The dotted name that a call of `import_module` imports, empty where it does not spell it out."""
+    call = function.parent
+    first = call.args[0] if isinstance(call, nodes.Call) and call.func is function and call.args else None
+    return first.value if isinstance(first, nodes.Const) and isinstance(first.value, str) else ""
 
 
 def last_name(node: nodes.NodeNG) -> str:

@@ -19,6 +19,10 @@ COMPOUND = (
 """What holds statements."""
 
 
+LOOKING = frozenset({"hasattr", "getattr", "import_module", "__import__"})
+"""Functions that find something by a text."""
+
+
 class Counts(NamedTuple):
     """What a loop's body assigns, and what it counts."""
 
@@ -41,6 +45,11 @@ def attributes_set(node: nodes.For) -> nodes.NodeNG | None:
     if sets and isinstance(node.iter, nodes.Call) and isinstance(node.iter.func, nodes.Attribute):
         return node.iter.func.expr if node.iter.func.attrname == "items" else None
     return None
+
+
+def asks_by_name(node: nodes.For) -> bool:
+    """Whether a loop looks up names that it is given: modules, or attributes of objects."""
+    return any(last_name(call.func) in LOOKING for part in node.body for call in part.nodes_of_class(nodes.Call))
 
 
 def assigned_numbers(node: nodes.For | nodes.While) -> list[tuple[str, bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_lint.program.domain.events import Forward, LibraryCall, OptimizerStep, Transfer
+from xla_lint.program.domain.events import Forward, LibraryCall, OptimizerStep, TableSent, Transfer
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import Location, Tensor
 from xla_lint.program.queries import place_named
@@ -28,7 +28,8 @@ class HostTensor(Rule):
     ## What it does
     Finds tensors made from nothing but numbers in step code (`torch.randn`, `torch.zeros`, `torch.arange` and the
     like, lists of constant numbers, and what is computed from them) that are moved to the device with `.to(device)`.
-    The finding stands at the transfer.
+    So are tables of numbers, lists and arrays of numpy, that a module or a constructor holds and that step code makes
+    tensors of, with `device=` or moved. The finding stands at the transfer.
 
     ## Why it matters
     Every step then transfers a whole tensor from the host, and the random numbers are drawn on the host. With
@@ -50,15 +51,14 @@ class HostTensor(Rule):
     symbol = "xla-host-tensor"
     number = "9758"
     severity = Severity.REFACTOR
-    message = (
-        "a tensor is built on the host%(where)s and then moved: a transfer every step that the device could spare;"
-        " build it with device=, or before the loop if it is the same in every step"
-    )
-    subscribes = (Transfer,)
+    message = "%(what)s%(where)s%(then)s: a transfer every step that the device could spare; %(instead)s"
+    subscribes = (Transfer, TableSent)
     modes = OUTSIDE_COMPILED
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report transfers of tensors that the step itself built on the host."""
+        if isinstance(event, TableSent):
+            yield from self._check_table(event)
         if not isinstance(event, Transfer) or not isinstance(event.value, Tensor) or event.place is not Location.DEVICE:
             return
         step = event.context.step
@@ -67,7 +67,27 @@ class HostTensor(Rule):
         if self._has_batch(step, event.context) or not self.program.any_inside(step, may_be_fed):
             certain = event.certain and event.value.certain and step.certain
             sureness = Confidence.of(certain)
-            yield self.finding(event.node, sureness, where=where(event.context))
+            yield self.finding(
+                event.node,
+                sureness,
+                what="a tensor is built on the host",
+                where=where(event.context),
+                then=" and then moved",
+                instead="build it with device=, or before the loop if it is the same in every step",
+            )
+
+    def _check_table(self, event: TableSent) -> Iterator[Finding]:
+        """Report tables that become tensors of the device in every step."""
+        step = event.context.step
+        if step is not None and not event.context.periodic and within(event.loop, step):
+            yield self.finding(
+                event.node,
+                Confidence.of(step.certain),
+                what="a table of numbers is sent to the device",
+                where=where(event.context),
+                then="",
+                instead="make the tensor once, before the loop, or keep it as a buffer of the model",
+            )
 
     def _has_batch(self, step: Loop, context: Context) -> bool:
         """Whether the step gets its batch from elsewhere, or makes it on the device, so that this is not the batch."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.backend.torch_xla.names import USE_SPMD
-from xla_lint.program.domain.definitions import Class
+from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import LoaderBuilt, RankIndex
-from xla_lint.program.domain.objects import differs_between_replicas, library_base, lineage
-from xla_lint.program.domain.values import UNKNOWN, Instance
+from xla_lint.program.domain.objects import differs_between_replicas, library_base, lineage, member_of
+from xla_lint.program.domain.values import UNKNOWN, Instance, options
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.queries import attributes_iterated, has_all_rows, is_streamed, names_in, setting
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 ITERABLE = "torch.utils.data.IterableDataset"
 PARTING = ("rank", "world", "ordinal", "replica", "worker", "shard", "process")
 """Words of which one stands in the names by which a dataset asks for its part of the rows."""
+DRAWING = ("rand", "choice", "sample", "shuffle", "perm", "uniform", "normal")
+"""Words of which one stands in the names of what draws at random."""
 SAMPLER = "pass sampler=DistributedSampler(dataset, num_replicas={world}, rank={rank})"
 BY_NODE = "pass split_dataset_by_node(dataset, rank={rank}, world_size={world})"
 OWN_ROWS = "let its __iter__ yield one row in {world}, from row {rank} on"
@@ -57,8 +61,8 @@ class MissingSampler(Rule):
     ## When it is fine
     The dataset gives each replica its own rows: an `IterableDataset` that shards itself, which one of the project may
     do if its code names ranks, workers or shards, or iterates what is not in sight; or one that is built from the
-    replica's ordinal. Evaluation loops, SPMD programs (one process drives all devices), and loaders that
-    Accelerate, Lightning or the Trainer of Transformers shard are not reported.
+    replica's ordinal, or draws each row at random whatever its number. Evaluation loops, SPMD programs (one process
+    drives all devices), and loaders that Accelerate, Lightning or the Trainer of Transformers shard are not reported.
     """
 
     symbol = "xla-missing-sampler"
@@ -81,7 +85,7 @@ class MissingSampler(Rule):
             return
         loader = event.loader
         training = next((loop for loop in loader.loops if loop.trains), None)
-        if training is None or not walks_everything(loader.sampler) or may_be_split(loader.dataset):
+        if training is None or not walks_everything(loader.sampler) or any(map(may_be_split, options(loader.dataset))):
             return
         elsewhere = self.program.has_call(USE_SPMD) or framework_feeds(self.program)
         if not elsewhere and not self._splits_by_hand(loader.dataset):
@@ -117,12 +121,24 @@ def may_be_split(dataset: Value) -> bool:
         return True
     if not isinstance(dataset, Instance):
         return False
+    if draws_rows(dataset):
+        return True
     if has_all_rows(dataset):
         return False
     base = library_base(dataset.cls) if dataset.cls is not None else dataset.library
     if base == ITERABLE:
         return dataset.cls is None or splits_itself(dataset, dataset.cls)
     return not base.startswith(("torch.", "torchvision.")) and bool(base)
+
+
+def draws_rows(dataset: Instance) -> bool:
+    """Whether a dataset of the project draws its rows at random, and never asks for a row's number."""
+    getter = member_of(dataset.cls, "__getitem__")
+    names = [parameter.name for parameter in getter.node.args.arguments] if isinstance(getter, Function) else []
+    if len(names) != 2 or not isinstance(getter, Function):
+        return False
+    used = {name.name for name in getter.node.nodes_of_class(nodes.Name)}
+    return names[1] not in used and any(word in name.lower() for name in names_in(getter.node) for word in DRAWING)
 
 
 def splits_itself(dataset: Instance, cls: Class) -> bool:

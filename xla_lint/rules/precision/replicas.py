@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.torch_xla.names import ALL_REDUCE, SHARDING, SHARDING_PACKAGES
+from xla_lint.program.domain.loops import Kind
 from xla_lint.program.queries import origins_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def _reduces(name: str) -> bool:
 
 
 def _averages(call: LibraryCall) -> bool:
-    """Whether a collective runs with the backward pass, or works on parameters."""
+    """Whether a collective runs with the backward pass, or works on parameters again and again.
+
+    Once, before the training, it only makes all replicas begin alike.
+    """
+    if call.context.callback:
+        return True
+    if not any(loop.kind in (Kind.STEP, Kind.EPOCH) for loop in call.context.loops):
+        return False
     given = (*call.args, *call.kwargs.values())
-    return call.context.callback or any(not origin.gradient for value in given for origin in origins_of(value))
+    return any(not origin.gradient for value in given for origin in origins_of(value))

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import HandPadding, LibraryCall
 from xla_lint.program.domain.values import Sequence, Tensor, options
-from xla_lint.rules.base import EVERYWHERE, Counter, Rule, Severity
+from xla_lint.rules.base import EVERYWHERE, Confidence, Counter, Rule, Severity
 from xla_lint.rules.shapes.fitting import FITTING, brought_to_length
 from xla_lint.rules.shapes.padding import (
     COLLATORS,
     FLATTENING,
     LANGUAGE_MODELING,
+    PAD,
     PAD_TO_ONE,
     SIGNATURES,
     TOKENIZERS,
     Style,
     leaves_rows_ragged,
+    makes_rows,
     may_have_one_length,
     padding_of,
     padding_to_one,
@@ -128,6 +130,8 @@ class DynamicPadding(Rule):
             return self._rows_ragged
         if event.name in COLLATORS:
             return not self._rows_even
+        if event.name == PAD and self._rows_even:
+            return False
         return repeated(event) and not (event.name in TOKENIZERS and self._padded_again)
 
     @cached_property
@@ -145,11 +149,19 @@ class DynamicPadding(Rule):
         """Whether the program may give its rows one length."""
         return may_have_one_length(self.program)
 
+    @cached_property
+    def _makes_rows(self) -> bool:
+        """Whether the program tokenizes its rows itself."""
+        return makes_rows(self.program)
+
     def _finding(self, event: LibraryCall, does: str, bound: str, advice: str) -> Finding:
         name = called(event.name)
+        sureness = confidence(event.context)
+        if (event.name == PAD or event.name in COLLATORS) and not self._makes_rows:
+            sureness = Confidence.INFERENCE
         return self.finding(
             event.node,
-            confidence(event.context),
+            sureness,
             call="tokenizer" if name == "PreTrainedTokenizer" else name,
             where=where(event.context),
             does=does,
