@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
-from tests.library.cases import verify
+from tests.library.cases import HEAD, verify
+from xla_lint.engine import Settings, check_module
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse
 
 CASES = {
     "a name looked up in several modules": """
@@ -62,6 +67,14 @@ CASES = {
             log(update(x), len(x) > 3)
             if USE_XLA:
                 print(net(x).sum().item())  # expect: xla-value-read
+    """,
+    "flags that a configurator may set": """
+        VERBOSE = False
+        exec(open("configurator.py").read())
+        for x in loader:
+            loss = update(x)
+            if VERBOSE:
+                print(loss.item())  # expect: xla-value-read
     """,
     "a flag that a test sets now and then": """
         for step, x in enumerate(loader):
@@ -157,6 +170,22 @@ CASES = {
         probe.value(other.decode(t).sample)  # is: device output
     """,
 }
+
+
+def test_a_read_of_what_was_sent_is_told_from_one_after_a_barrier() -> None:
+    code = """
+    for x in loader:
+        x = x.to(device)
+        print(x.cpu())
+        loss = update(x)
+        torch_xla.sync()
+        print(loss.cpu())
+    """
+    text = HEAD + textwrap.dedent(code)
+    found = check_module(parse(text, "train.py"), Project(), Settings(), frozenset({"xla-late-read"}))
+    told = [finding.message for finding in found]
+    assert ["waits for a transfer" in text for text in told] == [True, False]
+    assert ["after the barrier" in text for text in told] == [False, True]
 
 
 @pytest.mark.parametrize("code", CASES.values(), ids=CASES)

@@ -15,6 +15,8 @@ from xla_lint.program.syntax.index import index_of
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
 
+SETTING = frozenset({"exec", "globals"})
+"""What may set any name of a module."""
 DEVICES = re.compile("|".join(map(re.escape, (*DEVICE_TYPES, *OWN_PACKAGES, "xm.", "tpu", "TPU"))))
 
 
@@ -51,7 +53,8 @@ def states(module: nodes.Module, name: str) -> bool:
         return False
     if bound[0].statement().parent is not module:
         return False
-    return not any(map(chooses_device, index_of(module).mentioned.get(name, ())))
+    mentioned = index_of(module).mentioned
+    return SETTING.isdisjoint(mentioned) and not any(map(chooses_device, mentioned.get(name, ())))
 
 
 def chooses_device(flag: nodes.Name) -> bool:

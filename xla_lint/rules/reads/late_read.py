@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.loops import Form
+from xla_lint.program.domain.values import MATERIALISED
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
 from xla_lint.rules.reads.selection import COLLECT, Cost, facts
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.events import Read
+    from xla_lint.program.domain.values import Tensor
+
+EXECUTED = "after the barrier: nothing is executed again, but the host waits for the device"
+HELD = "which executes nothing: the host waits for a transfer from the device"
 
 
 class LateRead(ReadRule):
@@ -45,10 +50,7 @@ class LateRead(ReadRule):
     symbol = "xla-late-read"
     number = "9704"
     severity = Severity.REFACTOR
-    message = (
-        "'%(what)s' %(are)s read by %(spelled)s%(where)s, after the barrier: nothing is executed again, but the host"
-        " waits for the device every step; %(advice)s"
-    )
+    message = "'%(what)s' %(are)s read by %(spelled)s%(where)s, %(after)s every step; %(advice)s"
     costs = (Counter.READS,)
     takes = Cost.LATE
     needs = (Role.BARRIER,)
@@ -57,4 +59,11 @@ class LateRead(ReadRule):
         """What is read, where, and what to do about it."""
         step = read.context.step
         trains = step is None or step.form is not Form.LOOP or step.trains
-        return {**facts(read), "advice": "read it every N steps, or once after the loop" if trains else COLLECT}
+        after = HELD if is_held(read.tensor) else EXECUTED
+        advice = "read it every N steps, or once after the loop" if trains else COLLECT
+        return {**facts(read), "after": after, "advice": advice}
+
+
+def is_held(tensor: Tensor) -> bool:
+    """Whether no operation in sight had to compute a tensor: it was sent, or is given; parameters change in steps."""
+    return tensor.recorded_in == MATERIALISED and not tensor.origins
