@@ -8,7 +8,7 @@ import pytest
 
 from xla_lint import failures
 from xla_lint.cli.main import main
-from xla_lint.engine import Settings
+from xla_lint.engine import Settings, check_module
 from xla_lint.program.machine.limits import MOST_CALLS, Limit, Limits
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import parse
@@ -62,3 +62,21 @@ def test_the_place_is_told_when_asked_for_and_remembered(
         assert f"xla-lint: train.py:{DEEP.splitlines().index(f'    return f{MOST_CALLS}(x)') + 1}: calls are" in (
             capsys.readouterr().err
         )
+
+
+def test_one_loop_leaves_the_others_what_they_need() -> None:
+    """A function that loop after loop calls with other arguments is still followed in the last one."""
+    tests = "".join(f"        x = x + {n} if kind == {n} else x * scale\n" for n in range(120))
+    loops = "".join(
+        f"    for _ in range(steps):\n        x, last = refine(x, {n}, {n}.5)\n        torch_xla.sync()\n"
+        for n in range(24)
+    )
+    code = (
+        "import torch\nimport torch_xla\n\ndef main(steps):\n    device = torch_xla.device()\n"
+        "    model = torch.nn.Linear(4, 4).to(device)\n    x = torch.ones(2, 4, device=device)\n"
+        f"    def refine(x, kind, scale):\n        out = model(x)\n{tests}        return x, out\n{loops}"
+        "    for _ in range(steps):\n        x, out = refine(x, 3, 0.5)\n        print(out.mean().item())\n"
+        "        torch_xla.sync()\n\nmain(10)\n"
+    )
+    found = check_module(parse(code, "train.py"), Project(), Settings(), frozenset({"xla-value-read"}))
+    assert [finding.rule.symbol for finding in found] == ["xla-value-read"]

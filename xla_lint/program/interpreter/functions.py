@@ -24,7 +24,7 @@ from xla_lint.program.interpreter.truth import parting
 from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.limits import MOST_CALLS, Limit
 from xla_lint.program.machine.meanings import calling, statement
-from xla_lint.program.machine.memo import rebased
+from xla_lint.program.machine.memo import SIBLINGS, rebased
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,13 +120,18 @@ def compiler_of(machine: Machine) -> str:
     return next(iter(machine.backend.names(Role.COMPILE)), "torch.compile")
 
 
-def is_exhausted(machine: Machine, function: Function) -> bool:
-    """Whether a function was run so often that it is followed no more, which is noted."""
+def is_exhausted(machine: Machine, function: Function, siblings: int = SIBLINGS) -> bool:
+    """Whether a function was run so often that it is followed no more, which is noted; `siblings` as in `Memo`."""
     aside = machine.without_caller and not machine.loops
-    exhausted = machine.memo.exhausted(function, aside=aside)
+    exhausted = machine.memo.exhausted(function, loop_around(machine), aside=aside, siblings=siblings)
     if exhausted:
         machine.limits.give_up(Limit.RUNS, function.node)
     return exhausted
+
+
+def loop_around(machine: Machine) -> nodes.NodeNG | None:
+    """The innermost loop's node; None outside loops."""
+    return machine.loop.node if machine.loop is not None else None
 
 
 def surroundings(machine: Machine, node: nodes.NodeNG) -> tuple[Any, ...]:
@@ -192,7 +197,7 @@ def activate(
                 frame.returns.append((NONE, machine.at.state))
     outer.replicated = machine.at.replicated
     machine.at = outer
-    machine.memo.work[function.node] += work - machine.limits.work
+    machine.memo.note_run(function, loop_around(machine), work - machine.limits.work)
     if boundary.failed:
         frame.returns.clear()
         machine.opaque()

@@ -53,7 +53,11 @@ def feed(machine: Machine) -> None:
 def iterate_generator(machine: Machine, value: Generator, loop: Loop | None, node: nodes.NodeNG) -> Value:
     """Run a generator's body; each item that it yields is pending where it was recorded in the epoch of its `yield`."""
     function = value.function
-    if function.node in machine.at.active or machine.limits.exhausted(node) or is_exhausted(machine, function):
+    if (
+        function.node in machine.at.active
+        or machine.limits.exhausted(node)
+        or is_exhausted(machine, function, siblings=1)
+    ):
         return machine.unknown_path()
     _, frame = machine.activate(value.function, dict(value.bound), site(machine, value.function, node), consumer=loop)
     return join_all(as_yielded(machine, value, epochs) for value, epochs in frame.yields)

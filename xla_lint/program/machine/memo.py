@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 WIDEN_AFTER = 6
 """From this many runs of one function on, the constants among its arguments are forgotten."""
 STOP_AFTER = (20, 2000)
-"""From this many runs of one function on that took this many statements, it is followed no more."""
+"""From this many runs of one function in one loop on that took this many statements, it is followed no more there."""
+SIBLINGS = 6
+"""So many loops may use that up before the function is followed nowhere any more."""
 MOST_ITEMS = 6
 PENDING = -1
 """In place of the graph epoch of a run that is over: what was pending then is recorded anew by each call."""
@@ -68,6 +70,9 @@ class Memo:
         self.runs: Counter[nodes.NodeNG] = Counter()
         self.work: Counter[nodes.NodeNG] = Counter()
         """How many statements the runs of each function took, those of what it calls among them."""
+        self._runs_in: Counter[tuple[nodes.NodeNG, nodes.NodeNG | None]] = Counter()
+        self._work_in: Counter[tuple[nodes.NodeNG, nodes.NodeNG | None]] = Counter()
+        """The same by the innermost loop around the call."""
         self._plain: dict[tuple[Any, ...], Value] = {}
         """What functions return that have nothing to do with the device, by the kinds of their arguments."""
         self._usual: dict[nodes.NodeNG, Value] = {}
@@ -81,13 +86,27 @@ class Memo:
             return bound
         return {name: widened(value) for name, value in bound.items()}
 
-    def exhausted(self, function: Function, *, aside: bool) -> bool:
-        """True for a function that was run so often that it is followed no more.
+    def note_run(self, function: Function, loop: nodes.NodeNG | None, work: int) -> None:
+        """Count a run of a function in a loop, which took so many statements."""
+        self.work[function.node] += work
+        self._runs_in[function.node, loop] += 1
+        self._work_in[function.node, loop] += work
 
-        `aside` says that it runs outside all loops, in code without a caller in sight.
+    def exhausted(
+        self, function: Function, loop: nodes.NodeNG | None, *, aside: bool, siblings: int = SIBLINGS
+    ) -> bool:
+        """True for a function that was run so often in a loop, or in so many, that it is followed no more.
+
+        `aside` says that it runs outside all loops, in code without a caller in sight; `siblings` is how many loops
+        may use up what one may.
         """
+        node = function.node
         runs, work = STOP_WITHOUT_CALLER if aside else STOP_AFTER
-        return self.runs[function.node] >= runs and self.work[function.node] >= work
+        if self.runs[node] < runs or self.work[node] < work:
+            return False
+        if aside or (self._runs_in[node, loop] >= runs and self._work_in[node, loop] >= work):
+            return True
+        return self.runs[node] >= runs * siblings and self.work[node] >= work * siblings
 
     def note_result(self, function: Function, result: Value, state: State) -> None:
         """Join what a run returned with what earlier runs did."""
