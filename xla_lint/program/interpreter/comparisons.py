@@ -57,7 +57,7 @@ INSTALLED = "importlib.machinery.ModuleSpec"
 WAYS_TO_RUN = "accelerate.DistributedType."
 
 
-DEVICE_NAMES = frozenset({*DEVICE_TYPES, "cpu", "cuda", "gpu", "mps", "xpu", "hpu", "npu", "tpu"})
+DEVICE_NAMES = frozenset({*DEVICE_TYPES, "cpu", "cuda", "gpu", "mps", "xpu", "hpu", "npu"})
 
 
 HALF = Name("torch.float16")

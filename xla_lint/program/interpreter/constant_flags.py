@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SETTING = frozenset({"exec", "globals"})
 """What may set any name of a module."""
-DEVICES = re.compile("|".join(map(re.escape, (*DEVICE_TYPES, *OWN_PACKAGES, "xm.", "tpu", "TPU"))))
+DEVICES = re.compile("|".join(map(re.escape, (*DEVICE_TYPES, *OWN_PACKAGES))), re.IGNORECASE)
 
 
 def is_constant_flag(machine: Machine, node: nodes.NodeNG) -> bool:

@@ -145,8 +145,8 @@ def device_count(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return NUMBER
 
 
-SHARDING = frozenset({"XlaFullyShardedDataParallel", "SpmdFullyShardedDataParallel"})
-"""The wrappers that move the parameters to the device as they shard them (source of torch_xla 2.9)."""
+SHARDING = frozenset(name for backend in BACKENDS for name in backend.wrappers if name[:1].isupper())
+"""The classes that move the parameters to the device as they shard them (source of torch_xla 2.9)."""
 WRAPPERS = frozenset({"DistributedDataParallel"}).union(*(backend.wrappers for backend in BACKENDS))
 
 
