@@ -127,6 +127,10 @@ CASES = {
         masked = transformers.DataCollatorForLanguageModeling(tokenizer)  # expect: xla-dynamic-padding
         mixed = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)  # expect: xla-dynamic-padding
         words = transformers.DataCollatorForWholeWordMask(tokenizer)  # expect: xla-dynamic-padding
+        from transformers.data.data_collator import _torch_collate_batch
+        def collate(rows):
+            return _torch_collate_batch(rows, tokenizer)  # expect: xla-dynamic-padding
+        transformers.Trainer(model, data_collator=collate)
         transformers.Trainer(model, data_collator=masked, train_dataset=Lines(open("x").readlines(), tokenizer))
     """,
     "collators over rows that a dataset pads": """

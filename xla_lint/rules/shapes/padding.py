@@ -51,8 +51,8 @@ PAD = TOKENIZER + "pad"
 LANGUAGE_MODELING = frozenset(
     f"transformers.DataCollatorFor{task}"
     for task in ("LanguageModeling", "PermutationLanguageModeling", "SOP", "WholeWordMask")
-)
-"""Collators that take no `padding` and pad to the longest row."""
+) | {"transformers._torch_collate_batch"}
+"""Collators, and the function that they rest on, that take no `padding` and pad to the longest row."""
 FLATTENING = "transformers.DataCollatorWithFlattening"
 COLLATORS = {
     "transformers.DataCollatorWithPadding": Signature(1, -1, 2, Style.LONGEST),
