@@ -90,6 +90,27 @@ def test_samplers_of_batches(sampler: str, whole: bool) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("statement", "whole"),
+    [("json.dump({'rank': index}, file)", True), ("tell({'rank': index}, file)", False)],
+)
+def test_what_is_written_splits_no_rows(statement: str, whole: bool) -> None:
+    expect = "  # expect: xla-missing-sampler" if whole else ""
+    agrees(
+        f"""
+        import json
+
+        def worker(index):
+            loader = data.DataLoader(rows, batch_size=8, drop_last=True){expect}
+            fit(pl.MpDeviceLoader(loader, torch_xla.device()))
+            with open(str(index), "w") as file:
+                {statement}
+
+        torch_xla.launch(worker)
+        """
+    )
+
+
 HUB = {
     "streamed": ("datasets.load_dataset('c4', split='train', streaming=True)", True),
     "a split, shuffled and mapped": ("datasets.load_dataset('imdb')['train'].shuffle(seed=1).map(build)", True),

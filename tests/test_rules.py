@@ -393,6 +393,11 @@ def test_padding(call: LibraryCall, expected: list[str]) -> None:
     assert _symbols(call) == expected
 
 
+def test_no_source_shows_that_a_row_is_too_long() -> None:
+    call = _call(TOKENIZER + "__call__", padding=MAX_LENGTH, max_length=Number(64))
+    assert [finding.confidence for finding in _findings(call)] == [Confidence.INFERENCE]
+
+
 def test_collators_follow_the_rows() -> None:
     collator = _call("transformers.DataCollatorWithPadding", UNKNOWN, context=_in())
     language = _call("transformers.DataCollatorForLanguageModeling", UNKNOWN, context=_in())

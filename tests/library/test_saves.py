@@ -18,7 +18,8 @@ CASES = {
         import json
         for x in loader:
             loss = update(x)
-            probe.value(json.dumps({"loss": 3}))  # is: unknown
+            probe.value(json.dumps({"loss": 3}))  # is: text
+            probe.value(json.dump({"loss": 3}, file))  # is: None
     """,
     "what lives on the device": """
         import wandb

@@ -53,3 +53,9 @@ def serialise(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     for value in arguments.positional[:1]:
         machine.read(arguments.node, arguments.node_of(0), value, How.VALUE, f"{dotted}()", materialises=True)
     return TEXT
+
+
+@function("json.dump", "json.dumps", "yaml.dump", "yaml.safe_dump")
+def write_text(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """Text, written or given: whoever reads it gets no data from it, whichever replica wrote it."""
+    return TEXT if dotted == "json.dumps" or len(arguments.positional) == 1 else NONE

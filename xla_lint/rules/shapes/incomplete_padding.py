@@ -83,7 +83,7 @@ class IncompletePadding(Rule):
         if problems:
             finding = self.finding(
                 event.node,
-                Confidence.of(padding.length_given),
+                Confidence.INFERENCE,
                 where=where(event.context),
                 problem=", and ".join(problem for problem, _ in problems),
                 missing=" and ".join(missing for _, missing in problems),
