@@ -107,6 +107,17 @@ def test_a_package_of_two_backends_is_for_the_one_whose_device_is_named_by_a_var
     assert symbols(f'{head}kind = "neuron"\ndevice = torch_neuronx.xla_impl.device()\n{HEAD}{LOOP}') == set()
 
 
+def test_a_function_that_is_given_its_optimizer_is_a_step_and_one_that_builds_it_is_none() -> None:
+    body = """    loss = model(torch.ones(2, 2, device="tpu")).sum()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+"""
+    assert symbols(f"import torch\ndef step(model, optimizer):\n{body}") == {"xla-value-read"}
+    built = "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    assert symbols(f"import torch\ndef step(model):\n{built}{body}") == set()
+
+
 def test_an_accelerator_of_torch_is_none_of_torch_xla() -> None:
     text = f"import torch\nimport torch_neuronx\ndevice = torch.accelerator.current_accelerator()\n{HEAD}{LOOP}"
     assert symbols(text) == {"xla-value-read"}

@@ -40,6 +40,17 @@ CASES = {
                 x = cache.past(model(x))
             torch_xla.sync()
         """,
+    "one step in a function without a caller, which builds the optimizer anew": """
+        import torch, torch_xla
+        def test_one_step():
+            device = torch_xla.device()
+            model = torch.nn.Linear(4, 4).to(device)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss = model(torch.ones(2, 4).to(device)).sum()
+            loss.backward()
+            optimizer.step()
+            assert loss.item() == loss.item()
+        """,
     "schedules made for the steps of the prepared loader": """
         import math, torch
         from accelerate import Accelerator

@@ -21,6 +21,7 @@ from xla_lint.program.machine.boundary import Boundary
 from xla_lint.program.machine.memo import rebased
 from xla_lint.program.machine.position import CONSTRUCTORS, MODULE, Position
 from xla_lint.program.project.statements import REPLICA_FUNCTIONS
+from xla_lint.program.syntax.imports import assigned_value, dotted_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from xla_lint.program.domain.values import Value
     from xla_lint.program.interpreter.interpreter import Interpreter
     from xla_lint.program.syntax.index import Index
+
+OPTIMIZERS = "torch.optim."
 
 
 class EntryPoints:
@@ -156,7 +159,8 @@ class EntryPoints:
         if function.owner is not None and is_model(function.owner) and function.name == "forward":
             return Form.FORWARD
         uses = self._index(function).uses(function.node)
-        steps = any(use.is_optimizer or "step" in use.methods for use in uses.values())
+        steppers = (path for path, use in uses.items() if use.is_optimizer or "step" in use.methods)
+        steps = any(not is_made_in(function.node, path) for path in steppers)
         if steps and any(use.is_loss for use in uses.values()) and not self._index(function).has_loop(function.node):
             return Form.STEP
         return None
@@ -274,3 +278,12 @@ def is_callback(function: Function) -> bool:
     if function.name == "__getitem__":
         return True
     return function.name == "__call__" and (not base or base.startswith("transformers.DataCollator"))
+
+
+def is_made_in(function: nodes.NodeNG, name: str) -> bool:
+    """Whether a function itself builds the optimizer of a name, which then begins anew with every call."""
+    bound = getattr(function, "locals", {}).get(name, ())
+    values = [assigned_value(binding) for binding in bound]
+    return bool(values) and all(
+        isinstance(value, nodes.Call) and (dotted_name(value.func) or "").startswith(OPTIMIZERS) for value in values
+    )
