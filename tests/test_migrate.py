@@ -131,7 +131,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("program")
 def test_the_plan_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["migrate", "--to", "tpu", "."]) == 0
-    text = capsys.readouterr().out
+    text, told = capsys.readouterr()
+    assert told.endswith("xla-lint fix --select xla-migrate --xla-target torch_tpu --diff PATH\n")
     assert text.startswith("train.py: 2 rename, 1 goes away, 2 needs thought\n  rename\n")
     assert "    torch_xla.sync (line 17): drop it" in text
     assert "    loss.item() (line 18): waits for the device in every step" in text
@@ -160,7 +161,9 @@ def test_the_plan_as_a_page(program: Path) -> None:
 @pytest.mark.usefixtures("program")
 def test_nothing_to_change(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["migrate", "--to", "tpu", "other.py"]) == 0
-    assert capsys.readouterr().out == "to TorchTPU: nothing to change\n"
+    out, err = capsys.readouterr()
+    assert out == "to TorchTPU: nothing to change\n"
+    assert "xla-lint fix" not in err
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_planned(program: Path, capsys: pytest.CaptureFixture[str]) -> None:

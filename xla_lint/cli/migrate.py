@@ -20,6 +20,7 @@ from xla_lint.migration.uses import Answer, placed, uses_in
 from xla_lint.program.backend import ASSUMED, backend_named
 from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, decode, read
+from xla_lint.rules.device.migrate import Migrate
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -61,6 +62,8 @@ def migrate(options: Namespace) -> int:
     for line in (*notes, *problems):
         say(f"xla-lint: {line}")
     say(f"{counted_as(len(uses), 'file')} read")
+    if any(found for _, found in uses):
+        say(f"the mechanical part: xla-lint fix --select {Migrate.symbol} --xla-target {backend.name} --diff PATH")
     return 2 if problems else 0
 
 
