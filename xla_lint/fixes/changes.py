@@ -178,7 +178,7 @@ class Guard(NamedTuple):
 
 
 class Remove(NamedTuple):
-    """A statement that is an expression goes."""
+    """A statement goes that is a call, or an assignment."""
 
     at: Span
 

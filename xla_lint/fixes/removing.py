@@ -22,18 +22,18 @@ ACTS = m.Call() | m.NamedExpr() | m.Await() | m.Yield()
 
 def remove(document: Document, imports: Imports, change: Remove) -> Draft | None:
     """Take a statement away, with its line where it has one, and with the test that is left without anything to do."""
-    expression = document.find(change.at, cst.BaseExpression)  # type: ignore[type-abstract]
-    if expression is None:
+    node = document.find(change.at, cst.Assign) or document.find(change.at, cst.Call)
+    if node is None:
         return None
-    statement = document.statement(expression)
-    if not isinstance(statement, (cst.SimpleStatementLine, cst.Expr)):
+    statement = document.statement(node)
+    if not isinstance(statement, (cst.SimpleStatementLine, cst.Expr, cst.Assign)):
         return None
     draft = Draft()
-    if isinstance(statement, cst.Expr):
+    if not isinstance(statement, cst.SimpleStatementLine):
         _remove_beside_others(document, statement, draft)
         return draft
     goes: cst.BaseStatement = statement
-    going = _going_with(imports, expression)
+    going = _going_with(imports, node)
     while _is_all_there_is(document.block(goes), goes, going):
         owner = next(document.around(document.block(goes)))
         if not isinstance(owner, cst.If) or owner.orelse is not None or not _only_tests(document, owner):
@@ -64,7 +64,7 @@ def unwrap(document: Document, imports: Imports, change: Unwrap) -> Draft | None
     return draft
 
 
-def _remove_beside_others(document: Document, statement: cst.Expr, draft: Draft) -> None:
+def _remove_beside_others(document: Document, statement: cst.Expr | cst.Assign, draft: Draft) -> None:
     """Take away one of several statements of a line; one that follows a colon alone leaves nothing to do."""
     line = next(document.around(statement))
     small = list(getattr(line, "body", ()))
@@ -82,9 +82,9 @@ def _is_all_there_is(block: Block, goes: cst.BaseStatement, going: Callable[[cst
     return not isinstance(block, cst.Module) and all(other is goes or going(other) for other in block.body)
 
 
-def _going_with(imports: Imports, expression: cst.BaseExpression) -> Callable[[cst.CSTNode], bool]:
+def _going_with(imports: Imports, node: cst.CSTNode) -> Callable[[cst.CSTNode], bool]:
     """Tells of a statement whether it may go for the same reason: an import, or a call of the same package."""
-    package = _package(imports, expression)
+    package = _package(imports, node)
 
     def going(statement: cst.CSTNode) -> bool:
         return isinstance(statement, cst.SimpleStatementLine) and all(
@@ -96,9 +96,9 @@ def _going_with(imports: Imports, expression: cst.BaseExpression) -> Callable[[c
     return going
 
 
-def _package(imports: Imports, expression: cst.BaseExpression) -> str:
+def _package(imports: Imports, node: cst.CSTNode) -> str:
     """The package of what a call calls, empty where no import tells."""
-    binding = imports.behind(expression) if isinstance(expression, cst.Call) else None
+    binding = imports.behind(node) if isinstance(node, cst.Call) else None
     return binding.dotted.partition(".")[0] if binding is not None else ""
 
 

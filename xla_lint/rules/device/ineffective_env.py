@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.fixes.changes import Fix, Remove, Span
 from xla_lint.knowledge.environment import variable
 from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.events import EnvironmentSet
+from xla_lint.rules.arguments import is_spelled_out
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
 from xla_lint.rules.device.spelling import dotted_release
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 
     from xla_lint.program.domain.events import Event
     from xla_lint.rules.base import Finding
+
+LEAVE_OUT = Fix("leave it out: the backend does not read it, as long as the program itself does not", safe=False)
 
 
 class IneffectiveEnv(Rule):
@@ -60,6 +66,7 @@ class IneffectiveEnv(Rule):
     message = "setting %(name)s %(problem)s%(instead)s"
     subscribes = (EnvironmentSet,)
     modes = EVERYWHERE
+    fixes = (LEAVE_OUT,)
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report variables that do not do what they are set for."""
@@ -91,7 +98,19 @@ class IneffectiveEnv(Rule):
         backend = self.program.backend
         if event.name.startswith(backend.ignores_variables):
             problem = f"has no effect, {backend.name} does not read it: it is for {ASSUMED.name}"
-            yield self.finding(event.node, name=event.name, problem=problem, instead="; leave it out")
+            found = self.finding(event.node, name=event.name, problem=problem, instead="; leave it out")
+            yield found.repaired_by(LEAVE_OUT, leaving_out(event.node))
         elif event.late and event.name.startswith(backend.reads_variables):
             problem = f"has no effect here, {backend.name} has read it at the first use of the device"
             yield self.finding(event.node, name=event.name, problem=problem, instead="; set it before")
+
+
+def leaving_out(node: nodes.NodeNG) -> Remove | None:
+    """The statement that sets a variable goes, where it does nothing else."""
+    if isinstance(node, nodes.Assign) and len(node.targets) == 1:
+        values = [node.value]
+    elif is_spelled_out(node) and isinstance(node.parent, nodes.Expr) and not node.keywords:
+        values = node.args
+    else:
+        return None
+    return Remove(Span.of(node)) if all(isinstance(value, nodes.Const) for value in values) else None
