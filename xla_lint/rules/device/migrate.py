@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from xla_lint.knowledge.successors import Successor
     from xla_lint.program.domain.events import Event
-    from xla_lint.program.queries import Program
     from xla_lint.rules.base import Finding
     from xla_lint.rules.device.porting import Port
 
@@ -44,6 +43,7 @@ Line = tuple[nodes.NodeNG, int]
 class Use(NamedTuple):
     """A use of torch_xla."""
 
+    event: Event
     name: str
     answer: Successor
     port: Port | None
@@ -82,10 +82,6 @@ class Migrate(Rule):
     modes = EVERYWHERE
     fixes = FIXES
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
-        self._told: set[Line] = set()
-
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
         """Calls that may be told the device of torch_xla by its name."""
@@ -93,13 +89,10 @@ class Migrate(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report what is of torch_xla, once a line."""
-        if not self.program.aim.is_moving:
+        uses = self._by_line.get(_line_of(event), ()) if self.program.aim.is_moving else ()
+        if not uses or uses[0].event is not event:
             return
-        use = self._use(event)
-        line = _line_of(event)
-        if use is None or line in self._told:
-            return
-        self._told.add(line)
+        use = uses[0]
         found = self.finding(
             event.node,
             name=use.name,
@@ -108,7 +101,7 @@ class Migrate(Rule):
             title=self.program.backend.title,
             advice=use.answer.advice,
         )
-        ports = [other.port for other in self._by_line[line] if other.port is not None]
+        ports = [other.port for other in uses if other.port is not None]
         port = next((port for port in ports if port.fix.safe), ports[0] if ports else None)
         yield found.repaired_by(port.fix, port.change) if port is not None else found
 
@@ -132,12 +125,12 @@ class Migrate(Rule):
             is_import = isinstance(event.node, (nodes.Import, nodes.ImportFrom))
             answer = (unused if is_import else successor)(event.dotted, backend)
             if answer is not None:
-                return Use(spelled(event.dotted), answer, port_of_name(event, answer, self.program))
+                return Use(event, spelled(event.dotted), answer, port_of_name(event, answer, self.program))
         if isinstance(event, LibraryCall):
             for slot, kind, text in texts_of(event):
                 answer = text_successor(kind, text, backend)
                 if answer is not None:
-                    return Use(text, answer, port_of_text(event, slot, text, answer))
+                    return Use(event, text, answer, port_of_text(event, slot, text, answer))
         return None
 
     def _goes_on(self, longer: nodes.Attribute) -> bool:
