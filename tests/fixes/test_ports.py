@@ -109,13 +109,13 @@ def test_the_process_group_is_asked_where_it_is_there(tmp_path: Path, use: str, 
 def test_before_the_process_group_is_there_nothing_can_ask_it(tmp_path: Path) -> None:
     code = """
         import torch.distributed as dist
-        rank = xm.get_ordinal()
+        rank, first = xm.get_ordinal(), xm.is_master_ordinal()
         dist.init_process_group('xla', rank=rank, world_size=xr.world_size())
         rank = xm.get_ordinal()
         """
     found = lines(moved(tmp_path, code, unsafe=True))
     assert found == [
-        "rank = xm.get_ordinal()",
+        "rank, first = xm.get_ordinal(), xm.is_master_ordinal()",
         "dist.init_process_group('tpu_dist', rank=rank, world_size=xr.world_size())",
         "rank = dist.get_rank()",
     ]
@@ -131,6 +131,22 @@ def test_what_prints_its_own_computation_is_unsafe(tmp_path: Path) -> None:
     use = "xm.master_print(evaluate())"
     assert use in lines(moved(tmp_path, f"{JOINED}{use}\n"))
     assert "    print(evaluate())" in lines(moved(tmp_path, f"{JOINED}{use}\n", unsafe=True))
+
+
+def test_what_is_printed_is_not_worked_out_on_one_rank_where_others_are_waited_for(tmp_path: Path) -> None:
+    code = (
+        JOINED
+        + """def mean(x):
+    dist.all_reduce(x)
+    return x
+x = torch.ones(2, device='tpu')
+xm.master_print(mean(x))
+xm.master_print(xm.get_ordinal())
+"""
+    )
+    found = lines(moved(tmp_path, code, unsafe=True))
+    assert "xm.master_print(mean(x))" in found
+    assert found[-2:] == ["if dist.get_rank() == 0:", "    print(dist.get_rank())"]
 
 
 STEP = """

@@ -16,14 +16,17 @@ from xla_lint.rules.arguments import is_spelled_out
 from xla_lint.rules.reads.selection import Cost, cost_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from xla_lint.fixes.changes import Change
     from xla_lint.knowledge.successors import Form, Successor
     from xla_lint.program.domain.events import Event
     from xla_lint.program.queries import Program
 
-JOIN = "torch.distributed.init_process_group"
+PROCESSES = "torch.distributed."
+JOIN = PROCESSES + "init_process_group"
+ASKED = (PROCESSES + "get_", PROCESSES + "is_")
+"""What only asks the process group."""
 REDUCING = (
     "torch.nn.parallel.DistributedDataParallel",
     "torch.distributed.fsdp.fully_shard",
@@ -144,10 +147,11 @@ def _fix(event: ForeignName, form: Form, place: nodes.NodeNG, program: Program) 
     """The fix that a form is at a place; None where it would not say the same."""
     if role_of(event.dotted) is Role.BARRIER and (program.mode is Mode.FUSED or hides_a_read(event, program)):
         return None
-    if form.caveat is Caveat.GROUP and event.node in program.once(before_joining):
+    if form.caveat in (Caveat.GROUP, Caveat.EACH_HOST) and event.node in program.once(before_joining):
         return None
-    if form.under is not None and len(list(place.nodes_of_class(nodes.Call))) > 1:
-        return PRINTS_ALONE
+    inner = {call for call in place.nodes_of_class(nodes.Call) if call is not place}
+    if form.under is not None and inner:
+        return None if meets_others(inner, program) else PRINTS_ALONE
     if form.caveat is Caveat.GROUP:
         if not program.has_call(JOIN):
             return CAVEATS[form.caveat]
@@ -167,6 +171,15 @@ def before_joining(program: Program) -> frozenset[nodes.NodeNG]:
         if isinstance(event, ForeignName):
             early.append(event.node)
     return frozenset()
+
+
+def meets_others(calls: Collection[nodes.NodeNG], program: Program) -> bool:
+    """Whether calls may wait for other replicas, or use another name of the old backend, which comes first."""
+    functions = {call.func for call in calls if isinstance(call, nodes.Call)}
+    if any(event.node in functions for event in program.of(ForeignName)):
+        return True
+    meetings = program.calls_where(lambda name: name.startswith(PROCESSES) and not name.startswith(ASKED))
+    return any(call.node in calls or any(site.node in calls for site in call.context.stack) for call in meetings)
 
 
 def hides_a_read(barrier: ForeignName, program: Program) -> bool:
