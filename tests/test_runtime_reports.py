@@ -286,8 +286,8 @@ def test_a_compile_tells_its_inputs_and_its_memory(summary: Summary, script: str
     )
     page = report.html(summary, [])
     assert "<li>f32[17,4]: at " in page
-    assert "<li>3 of f32[4], of which no line is known</li>" in page
-    assert "inputs 3 MB, results 2 MB, between 512 bytes, 1 MB of the results in the place of inputs" in page
+    assert "<li>3 of f32[4]: no line known</li>" in page
+    assert "inputs 3 MB, results 2 MB, between under 1 kB, 1 MB of the results in the place of inputs" in page
 
 
 def test_one_more_compile_alone_names_no_rule(process: Process) -> None:

@@ -79,7 +79,7 @@ def size(number: int) -> str:
     for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
         if number >= 1 << power:
             return f"{number / (1 << power):.3g} {unit}"
-    return f"{number} bytes"
+    return "under 1 kB"
 
 
 def length(part: Part) -> float:

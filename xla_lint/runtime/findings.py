@@ -11,7 +11,7 @@ from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, parse
 from xla_lint.runtime.places import is_ours, is_own
 from xla_lint.runtime.sources import source_of
-from xla_lint.runtime.spans import UNTIED, Span, real, span
+from xla_lint.runtime.spans import SAME_FUNCTION, UNTIED, Span, real, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,8 +103,11 @@ class Linted:
         self.spans(file)
         return [span for spans in self._spans.values() for span in spans if span.shows(file, line)]
 
-    def tied(self, rules: Sequence[str], stacks: Iterable[Stack]) -> str:
-        """The rule, of these, by a finding that has to do with one of these stacks; empty where there is none."""
+    def tied(self, rules: Sequence[str], stacks: Iterable[Stack], least: int = SAME_FUNCTION) -> str:
+        """The rule, of these, by a finding that has to do with one of these stacks; empty where there is none.
+
+        `least` says how closely, as in `Span.tie`.
+        """
         stacks = list(stacks)
         for frame in dict.fromkeys(frame for stack in stacks for frame in stack):
             if is_checked(frame.file):
@@ -116,7 +119,7 @@ class Linted:
             if found.symbol in rules and stacks
         ]
         tie, _, symbol = max(ties, default=(UNTIED, 0, ""))
-        return symbol if tie != UNTIED else ""
+        return symbol if tie >= least else ""
 
     def all(self) -> Iterable[Span]:
         """Every finding so far."""

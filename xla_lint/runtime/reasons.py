@@ -12,6 +12,7 @@ from xla_lint.runtime.findings import DATA_DEPENDENT, Verdict
 from xla_lint.runtime.places import is_backend, own
 from xla_lint.runtime.sizes import dimensions
 from xla_lint.runtime.sources import tensor_at
+from xla_lint.runtime.spans import GOVERNED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
@@ -207,8 +208,11 @@ def _verdict(group: Group, linted: Linted, supported: str) -> Verdict | None:
         return Verdict(symbol or MISSING, linted=bool(symbol))
     for each in group.found:
         rules = ALLOWED.get(each.what, ())
-        stacks = [stack for stack in (each.stack, group.compiles[-1].stack) if stack]
-        if rules and (symbol := linted.tied(rules, stacks)):
+        if each.what == OPERATIONS and own(each.stack) is not None:  # what else is in their loop did not add them
+            symbol = linted.tied(rules, [each.stack], least=GOVERNED)
+        else:
+            symbol = linted.tied(rules, [stack for stack in (each.stack, group.compiles[-1].stack) if stack])
+        if symbol:
             return Verdict(symbol, linted=True)
     return Verdict(supported, linted=False) if supported else None
 

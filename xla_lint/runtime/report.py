@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,10 @@ from xla_lint.runtime import charts, table
 from xla_lint.runtime.costs import Saving, Spent, savings, share, spent
 from xla_lint.runtime.findings import FOUND
 from xla_lint.runtime.listing import listings
-from xla_lint.runtime.places import is_backend, place_of
+from xla_lint.runtime.places import is_backend, is_ours, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from xla_lint.runtime.given import Given
     from xla_lint.runtime.graph_stacks import Stack
@@ -146,7 +147,7 @@ def _words(saving: Saving, summary: Summary) -> list[str]:
             (row.reads - row.late_reads, "reads that were waited for"),
             (row.late_reads, "reads of what was there"),
         ]
-        return [", ".join(f"{number} {name}" for number, name in what if number) + f" in {summary.steps} steps"]
+        return [", ".join(f"{number} {name}" for number, name in what if number) + f" in {summary.steps:,} steps"]
     if saving.uncut is not None:
         return [table.held(saving.uncut)]
     return [table.why(reason).removeprefix(", ") for reason in saving.reasons]
@@ -164,18 +165,22 @@ def _graphs(part: Part) -> Iterable[Graph]:
             each.operations - before if before and each.operations else None,
             [table.difference(told) for told in each.differences],
             _lines(each.stack),
-            list(map(_given, each.given)),
+            list(_given(each)),
             _memory(each.memory) if each.memory else "",
         )
 
 
-def _given(given: Given) -> str:
-    """Inputs of a graph, and where they come from."""
-    number = f"{given.number} of " if given.number > 1 else ""
-    if not given.file:
-        return f"{number}{given.shape}, of which no line is known"
-    name = f"{given.tensor} " if given.tensor else ""
-    return f"{number}{given.shape}: {name}at {table.shown(given.file, given.line)}: {given.source}"
+def _given(compiled: Compiled) -> Iterator[str]:
+    """The inputs of a graph, those of one line together, and where they come from."""
+    lines: dict[tuple[str, int], list[Given]] = defaultdict(list)
+    for each in compiled.given:
+        lines[each.file, each.line].append(each)
+    for (file, line), several in lines.items():
+        shapes = ", ".join(f"{each.number} of {each.shape}" if each.number > 1 else each.shape for each in several)
+        name = f"{several[0].tensor} " if several[0].tensor else ""
+        yield (
+            f"{shapes}: {name}at {table.shown(file, line)}: {several[0].source}" if file else f"{shapes}: no line known"
+        )
 
 
 def _memory(memory: Memory) -> str:
@@ -191,7 +196,9 @@ def _ways(row: Row) -> list[tuple[int, list[str]]]:
 
 
 def _lines(stack: Stack) -> list[str]:
-    return [table.shown(frame.file, frame.line) for frame in reversed(stack) if not is_backend(frame.file)]
+    """The lines of a stack, outermost first, without those of torch and of xla-lint."""
+    frames = [frame for frame in reversed(stack) if not (is_backend(frame.file) or is_ours(frame.file))]
+    return [table.shown(frame.file, frame.line) for frame in frames]
 
 
 def _findings(summary: Summary) -> dict[str, list[tuple[str, str]]]:

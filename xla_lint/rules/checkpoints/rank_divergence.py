@@ -43,8 +43,8 @@ class RankDivergence(Rule):
     without a message. A value computed from a collective is the same trap in disguise, because reading it executes the
     collective. (By reading the source of torch_xla 2.9.0; `xm.rendezvous` and `xm.mesh_reduce` hang by construction.)
 
-    A barrier by itself waits for nobody: with no collective pending, `torch_xla.sync()` on one of two CPU devices
-    passes. It cuts the graph there alone, and hangs once a reduction of gradients is among what it runs.
+    A barrier by itself waits for nobody, by the same source: with no collective pending it cuts the graph of that
+    replica alone. It hangs once a reduction of gradients is among what it runs.
 
     ## What to write instead
     Call it on all replicas, and let only host work depend on the rank:
