@@ -33,6 +33,7 @@ from xla_lint.cli.results import Basis, Located, Outcome, Problem, Reason
 from xla_lint.fixes.packing import packed, unpacked
 from xla_lint.places import Extent
 from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of
+from xla_lint.program.project.paths import path_of
 from xla_lint.program.project.source import SourceError, absolute, module_name, read
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _settled(summary: FileSummary) -> FileSummary:
 def _unchanged(summaries: dict[str, list[Any]]) -> Iterator[tuple[Path, FileSummary, bool]]:
     """The summaries that still hold, by their contents, and whether the stamps of their files tell that too."""
     for name, kept in summaries.items():
-        path, summary = Path(name), FileSummary.unpacked(kept)
+        path, summary = path_of(name), FileSummary.unpacked(kept)
         stamp = Stamp.of(path)
         if stamp is not None and stamp == summary.stamp:
             yield path, summary, True

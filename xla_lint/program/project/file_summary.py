@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_lint.program.project import overlay
 from xla_lint.program.project.lines import LINE, lines_of
+from xla_lint.program.project.paths import path_of
 from xla_lint.program.project.scope import Domain
 from xla_lint.program.project.statements import Statements
 
@@ -72,7 +73,7 @@ class FileSummary(NamedTuple):
         """The summary that was packed so."""
         stamp, digest, (domains, launches, *marks), *paths, elsewhere = packed
         stated = Statements(frozenset(Domain[name] for name in domains), frozenset(launches), *marks)
-        adds, imports, needs = (frozenset(map(Path, part)) for part in paths)
+        adds, imports, needs = (frozenset(map(path_of, part)) for part in paths)
         return cls(Stamp(*stamp) if stamp else None, digest, stated, adds, imports, needs, frozenset(elsewhere))
 
 

@@ -29,6 +29,8 @@ class Lookup:
         self._stems = frozenset(path.stem for path in files) | {folder.name for folder in self.folders}
         self._packages = frozenset(path.parent for path in files if path.name == "__init__.py")
         self._search_paths: dict[Path, tuple[Path, ...]] = {}
+        self._large: dict[Path, str | None] = {}
+        """The names of the large packages around folders."""
 
     def may_find(self, dotted: str) -> bool:
         """False where surely nothing of the project has such a name."""
@@ -70,10 +72,12 @@ class Lookup:
     def large_package(self, path: Path) -> str | None:
         """The name of the outermost package around a file or folder, where it has more than `LARGEST_PACKAGE` files."""
         folder = path.parent if path.suffix == ".py" else path
-        top = None
-        while folder in self._packages:
-            folder, top = folder.parent, folder
-        return top.name if top is not None and self._sizes[top] > LARGEST_PACKAGE else None
+        if folder not in self._large:
+            outer, top = folder, None
+            while outer in self._packages:
+                outer, top = outer.parent, outer
+            self._large[folder] = top.name if top is not None and self._sizes[top] > LARGEST_PACKAGE else None
+        return self._large[folder]
 
     def _above_packages(self, folder: Path) -> Path:
         while folder in self._packages:

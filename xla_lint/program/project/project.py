@@ -23,6 +23,7 @@ from xla_lint.program.project.file_summary import FileSummary, Stamp, digest_of,
 from xla_lint.program.project.kept import KeptResults
 from xla_lint.program.project.lookup import Lookup
 from xla_lint.program.project.membership import Membership, Memberships
+from xla_lint.program.project.paths import path_of
 from xla_lint.program.project.requests import is_test
 from xla_lint.program.project.search_path import AddedFolders, added_folders
 from xla_lint.program.project.source import SourceError, absolute, decode, parse, parse_rest, read
@@ -49,7 +50,7 @@ MOST_PROJECTS = 4
 """How many projects are kept."""
 MODULES = (".py", ".pyi", ".ipynb")
 """How the names of files end that belong to a project."""
-BY_SUMMARIES = ("_reaches", "_added", "_memberships", "_imports")
+BY_SUMMARIES = ("_reaches", "_added", "_memberships", "_imports", "_all_imports")
 """What a project derives from the summaries of its files, at the first time that it is asked for."""
 
 
@@ -175,7 +176,7 @@ class Project:
             return frozenset()
         for folder, folders, names in os.walk(self.root):
             folders[:] = filter(is_source_folder, folders)
-            found.update(Path(folder, name) for name in names if name.endswith(".py"))
+            found.update(path_of(f"{folder}{os.sep}{name}") for name in names if name.endswith(".py"))
             if len(found) > MOST_FILES:
                 self.outgrown[self.root] = MOST_FILES
                 return frozenset()
@@ -339,11 +340,11 @@ class Project:
     @cached_property
     def _reaches(self) -> dict[Path, int]:
         """To how many files each file leads by its imports."""
-        return reaches({path: self._all_imports_of(path) for path in self.files})
+        return reaches(self._all_imports)
 
     def importers_of(self, path: Path) -> list[Path]:
         """The files of the project that import one, wherever they find it."""
-        return [other for other in sorted(self.files) if other != path and path in self._all_imports_of(other)]
+        return [other for other in sorted(self.files) if other != path and path in self._all_imports[other]]
 
     def beside(self, dotted: str, importer: Path) -> Path | None:
         """The module beside a script, or beside its package, that hides the installed library of that name."""
@@ -379,7 +380,12 @@ class Project:
         return {path: self._imports_of(path) for path in sorted(self.files)}
 
     def _imports_of(self, path: Path) -> frozenset[Path]:
-        return frozenset(target for target in self._all_imports_of(path) if not self._is_apart(target, path))
+        return frozenset(target for target in self._all_imports[path] if not self._is_apart(target, path))
+
+    @cached_property
+    def _all_imports(self) -> dict[Path, frozenset[Path]]:
+        """The same with those that are no part of its program."""
+        return {path: self._all_imports_of(path) for path in self.files}
 
     def _all_imports_of(self, path: Path) -> frozenset[Path]:
         summary = self.summary(path)
