@@ -69,7 +69,7 @@ def xla_2661():
         mask = x > 0
         x[~mask] = y[mask][: int((~mask).sum())].mean()  # rule: xla-data-dependent-shape
         out = x.sum()
-        torch_xla.sync()  # rule: xla-data-dependent-shape # because: input 2 is s64[ [xla-data-dependent-shape]
+        torch_xla.sync()  # rule: xla-data-dependent-shape # because: input 2 is s64[18,2], and was s64[10,2] [xla-data-dependent-shape] # because: input 2 is s64[14,2], and was s64[18,2] [xla-data-dependent-shape]
 
 
 def xla_7622():
