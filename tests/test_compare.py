@@ -234,3 +234,15 @@ def test_lines_are_noted_once_recording_starts(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == {str(script): [7, 8, 11]}
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown", "--keep"])
+def test_a_place_that_cannot_be_is_refused_before_anything_runs(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    script = tmp_path / "never.py"
+    script.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    assert main(["compare", option, str(tmp_path / "file" / "below"), str(script)]) == 2
+    assert "below cannot be" in capsys.readouterr().err
+    assert not (tmp_path / "ran").exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.ends import say
-from xla_lint.cli.usage import UsageError
+from xla_lint.cli.usage import UsageError, need_place
 from xla_lint.runtime import agreement_table
 from xla_lint.runtime.agreement import compare as agreement_of
 from xla_lint.runtime.findings import Linted
@@ -31,6 +31,10 @@ def compare(options: Namespace) -> int:
     Raises:
         UsageError: something to compare is missing or unreadable, or a report cannot be written.
     """
+    for path in filter(None, (options.json, options.markdown)):
+        need_place(Path(path))
+    if options.keep:
+        _make(Path(options.keep))
     linted = Linted()
     agreements: list[Agreement] = []
     for number, argument in enumerate(options.runs, 1):
@@ -87,6 +91,13 @@ def _recorded(path: str) -> Summary:
     if summary.parts and not summary.ran:
         raise UsageError(f"{path} does not say which lines ran: record it by 'xla-lint compare --keep FOLDER SCRIPT'")
     return summary
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xla_lint.cli.ends import say, speaking
 from xla_lint.cli.formats import junit
-from xla_lint.cli.usage import UsageError
+from xla_lint.cli.usage import UsageError, need_place
 from xla_lint.runtime import table
 from xla_lint.runtime.gate import BROKEN, Limits, broken
 from xla_lint.runtime.supervise import end_like, named, supervise
@@ -42,7 +41,7 @@ def run(options: Namespace) -> int:
     if options.html or options.markdown:
         _need_reports()
     for path in filter(None, (options.json, options.html, options.markdown, options.junit)):
-        _need_place(Path(path))
+        need_place(Path(path))
     budgets = _budgets(options, arguments)
     limits = Limits(
         options.max_compiles,
@@ -93,7 +92,7 @@ def _budgets(options: Namespace, arguments: Sequence[str]) -> BudgetFile | None:
         if options.update:
             raise UsageError("--update needs --check FILE: the file to write")
         return None
-    _need_place(options.check)
+    need_place(options.check)
     from xla_lint.runtime.budget import BudgetError, BudgetFile  # noqa: PLC0415 - needs tomlkit
 
     try:
@@ -116,14 +115,6 @@ def _update(budgets: BudgetFile, summary: Summary, *, well: bool) -> bool:
         say(f"xla-lint: error: {budgets.path} cannot be written: {error.strerror}")
         return False
     return True
-
-
-def _need_place(path: Path) -> None:
-    """Make sure before the program runs that a report can be written there after it."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"{path} cannot be written: {'is a directory' if path.is_dir() else 'no such directory'}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{path} cannot be written: permission denied")
 
 
 def _write_reports(options: Namespace, summary: Summary, checks: list[Check]) -> bool:
