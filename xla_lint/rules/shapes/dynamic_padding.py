@@ -19,7 +19,6 @@ from xla_lint.rules.shapes.padding import (
     TOKENIZERS,
     Style,
     leaves_rows_ragged,
-    makes_rows,
     may_have_one_length,
     padding_of,
     padding_to_one,
@@ -149,15 +148,10 @@ class DynamicPadding(Rule):
         """Whether the program may give its rows one length."""
         return may_have_one_length(self.program)
 
-    @cached_property
-    def _makes_rows(self) -> bool:
-        """Whether the program tokenizes its rows itself."""
-        return makes_rows(self.program)
-
     def _finding(self, event: LibraryCall, does: str, bound: str, advice: str) -> Finding:
         name = called(event.name)
         sureness = confidence(event.context)
-        if (event.name == PAD or event.name in COLLATORS) and not self._makes_rows:
+        if (event.name == PAD or event.name in COLLATORS) and not self._rows_ragged:
             sureness = Confidence.INFERENCE
         return self.finding(
             event.node,

@@ -177,11 +177,6 @@ def _row_calls(program: Program) -> Iterator[tuple[LibraryCall, Padding]]:
             yield call, padding
 
 
-def makes_rows(program: Program) -> bool:
-    """Whether a program tokenizes the rows of its batches itself: what others stored may have one length."""
-    return any(True for _ in _row_calls(program))
-
-
 def may_have_one_length(program: Program) -> bool:
     """Whether a program tokenizes its rows, and nowhere is seen to leave them at different lengths."""
     styles = [padding.style for _, padding in _row_calls(program)]
