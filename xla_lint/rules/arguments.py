@@ -33,6 +33,11 @@ def constant(value: Value | None) -> int | float | str | None:
     return value.const if isinstance(value, (Number, Text)) else None
 
 
+def stated_text(value: Value | None) -> str | None:
+    """A text that the source states, else None."""
+    return value.const if isinstance(value, Text) else None
+
+
 def device_tensor(value: Value | None) -> Tensor | None:
     """The device tensor that a value is, or may be on some path."""
     for option in options(value) if value is not None else ():

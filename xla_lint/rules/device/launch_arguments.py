@@ -10,9 +10,9 @@ from astroid import nodes
 from xla_lint.program.backend.torch_xla.names import LAUNCH, LAUNCH_PICKLES, SPAWN, SPAWN_REFUSES_COUNT
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Number, Sequence, Text
+from xla_lint.program.domain.values import Number, Sequence
 from xla_lint.program.queries import wrapped_function
-from xla_lint.rules.arguments import constant, given, is_spelled_out
+from xla_lint.rules.arguments import constant, given, is_spelled_out, stated_text
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.device.spelling import dotted_release
 
@@ -123,15 +123,10 @@ class LaunchArguments(Rule):
 def option_of(call: LibraryCall) -> tuple[str | None, object]:
     """The attribute under which a program finds an option, and what the option is by default."""
     if call.name in FLAGS:
-        return text(call.argument(0, "name")), constant(call.argument(1, "default"))
-    long = [name for value in call.args if (name := text(value)) and name.startswith("--")]
-    name = text(call.argument(-1, "dest")) or (long[0].lstrip("-").replace("-", "_") if long else None)
+        return stated_text(call.argument(0, "name")), constant(call.argument(1, "default"))
+    long = [name for value in call.args if (name := stated_text(value)) and name.startswith("--")]
+    name = stated_text(call.argument(-1, "dest")) or (long[0].lstrip("-").replace("-", "_") if long else None)
     return name, constant(call.argument(-1, "default"))
-
-
-def text(value: Value | None) -> str | None:
-    """A text that the source states."""
-    return value.const if isinstance(value, Text) else None
 
 
 def option_asked(call: LibraryCall) -> nodes.Attribute | None:

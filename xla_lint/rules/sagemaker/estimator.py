@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xla_lint.knowledge.sagemaker import table
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import NONE, Instance, Mapping, Number, Text, options
-from xla_lint.rules.arguments import constant
+from xla_lint.program.domain.values import NONE, Instance, Mapping, Number, options
+from xla_lint.rules.arguments import constant, stated_text
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.events import Event
@@ -70,8 +70,7 @@ class Estimator(NamedTuple):
 
     def text(self, name: str) -> str | None:
         """A text that the source states, else None."""
-        value = self.argument(name)
-        return value.const if isinstance(value, Text) else None
+        return stated_text(self.argument(name))
 
     def absent(self, name: str) -> bool:
         """True where an argument is surely not given, or None."""
