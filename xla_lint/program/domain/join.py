@@ -162,6 +162,8 @@ def _numbers(a: Number, b: Number, _: int) -> Number:
     changes = _NUMBER.joined(a, b)
     if not changes:
         return a
+    if "traits" in changes and any(one.const == 0 and Trait.LONGEST in other.traits for one, other in ((a, b), (b, a))):
+        changes["traits"] |= {Trait.LONGEST}  # of no lengths at all, the greatest is 0
     return Number(changes.get("const", a.const), changes.get("loops", a.loops), changes.get("traits", a.traits))
 
 
@@ -188,13 +190,14 @@ def _tensors(a: Tensor, b: Tensor, _: int) -> Tensor | None:
 def _sequences(a: Sequence, b: Sequence, depth: int) -> Sequence:
     frozen = a.frozen and b.frozen
     made, grown = (a.made if a.made == b.made else None), a.grown | b.grown
+    steady, longest = a.steady or b.steady, (a.longest if a.longest == b.longest else None)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = [join(x, y, depth - 1) for x, y in zip(a.items, b.items, strict=True)]
         element = _any_of(items, depth - 1) if items else join(a.element, b.element, depth - 1)
-        return Sequence(items, element, frozen, made, grown, a.steady or b.steady)
+        return Sequence(items, element, frozen, made, grown, steady, longest)
     mine, other = (_any_of(side.items, depth - 1) if side.items else side.element for side in (a, b))
     element = join(mine, other, depth - 1)
-    return Sequence(None, element, frozen, made, grown, a.steady or b.steady)
+    return Sequence(None, element, frozen, made, grown, steady, longest)
 
 
 def _any_of(items: list[Value], depth: int) -> Value:

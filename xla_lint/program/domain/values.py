@@ -368,6 +368,8 @@ class Sequence(Value):
     """The loops in whose iterations its length changes."""
     steady: bool = False
     """True where what leaves it may keep its length within bounds."""
+    longest: int | None = None
+    """The index of its longest row, where it was sorted by their lengths."""
 
     FIELDS: ClassVar[Table] = {
         "items": INSIDE,
@@ -376,6 +378,7 @@ class Sequence(Value):
         "made": agreed(None),
         "grown": UNION,
         "steady": EITHER,
+        "longest": agreed(None),
     }
 
 

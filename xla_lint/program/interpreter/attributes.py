@@ -10,6 +10,7 @@ from xla_lint.program.backend import DEVICE_TYPES, package_of
 from xla_lint.program.domain.definitions import Class, Function, Member, Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.longest import LongestRow
 from xla_lint.program.domain.objects import (
     AUTOGRAD_FUNCTION,
     ITEMS,
@@ -101,6 +102,12 @@ def choice_attribute(machine: Machine, value: Choice, name: str, node: nodes.Nod
 def attribute_of_other(_: Machine, value: Value, __: str, ___: nodes.NodeNG) -> Value:
     """A part of what is no tensor is not taken for one either."""
     return value
+
+
+@attributes_of(LongestRow)
+def attribute_of_row(_: Machine, value: LongestRow, name: str, __: nodes.NodeNG) -> Value:
+    """The sizes of the longest row, or a part of it that a record names."""
+    return Sequence(None, SHAPE, True) if name == "shape" else value
 
 
 @attributes_of(Class)

@@ -10,12 +10,15 @@ from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.events import HostChoice, Parting
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
+from xla_lint.program.domain.longest import LONGEST_LENGTH
 from xla_lint.program.domain.state import meet_all
 from xla_lint.program.domain.values import NO_TENSOR, Number, Trait
 from xla_lint.program.interpreter.conditions import ask, narrow
 from xla_lint.program.interpreter.narrowing import Being
+from xla_lint.program.library.longest_rows import keeps_for_each_batch
 from xla_lint.program.machine.meanings import expression, statement
 from xla_lint.program.syntax.latches import shuts
+from xla_lint.program.syntax.running_maximum import running_maximum
 from xla_lint.program.syntax.spelling import REFERENCES
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ TELLING = frozenset({Condition.PERIODIC, Condition.RANK})
 
 @statement(nodes.If)
 def if_(machine: Machine, node: nodes.If) -> None:
+    if keeps_longest(machine, node):
+        return
     truth = test_of(machine, node.test)
     if fills(node):
         truth.if_true.add(Condition.PERIODIC)
@@ -49,6 +54,15 @@ def if_(machine: Machine, node: nodes.If) -> None:
         lambda: machine.run(node.orelse),
         node.test,
     )
+
+
+def keeps_longest(machine: Machine, node: nodes.If) -> bool:
+    """Keep the greatest of the lengths that a loop comes across; False for what is something else."""
+    running = running_maximum(node)
+    if running is None or not keeps_for_each_batch(machine, [machine.evaluate(running.candidate)]):
+        return False
+    machine.bind(running.target, LONGEST_LENGTH)
+    return True
 
 
 def test_of(machine: Machine, test: nodes.NodeNG) -> Truth:

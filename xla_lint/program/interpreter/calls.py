@@ -10,6 +10,7 @@ from astroid import nodes
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.longest import LongestRow
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.objects import as_container, model_on_device
 from xla_lint.program.domain.values import (
@@ -122,7 +123,7 @@ def method_of_receiver(machine: Machine, receiver: Value, name: str, node: nodes
     if isinstance(receiver, Choice):
         known = [o for o in receiver.options if o not in NOTHING]
         return join_all(method_of_receiver(machine, option, name, node) for option in known)
-    if isinstance(receiver, Tensor) or receiver is UNKNOWN:
+    if isinstance(receiver, (Tensor, LongestRow)) or receiver is UNKNOWN:
         return Method(receiver, name)
     if name == "forward" and isinstance(receiver, Instance) and receiver.model:
         return receiver

@@ -13,6 +13,7 @@ from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.state import State
 from xla_lint.program.domain.touches import UNTOUCHED
 from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Number, Tensor, options
+from xla_lint.program.interpreter.functions import left_alone
 from xla_lint.program.interpreter.seeds import annotations_of, seeded
 from xla_lint.program.library.hooks import hook_keywords, hook_parameters, take_result
 from xla_lint.program.library.networks import place_model
@@ -249,6 +250,8 @@ class EntryPoints:
                 bound[parameter.name] = held_by(instance, given[position])
             elif parameter.name in named:
                 bound[parameter.name] = named.pop(parameter.name)
+            elif function.name in BY_SYNTAX and parameter.name in function.defaults:
+                bound[parameter.name] = left_alone(function.defaults[parameter.name])
             else:
                 bound[parameter.name] = (
                     seeded(uses.get(parameter.name), notes.get(parameter.name), form, instance)
@@ -260,6 +263,10 @@ class EntryPoints:
         if spec.kwarg:
             bound[spec.kwarg] = Mapping(named, UNKNOWN) if named else UNKNOWN
         return bound
+
+
+BY_SYNTAX = frozenset({"__getitem__", "__iter__", "__len__", "__next__"})
+"""Methods that Python itself calls, with no more than it needs: other parameters keep their defaults."""
 
 
 def held_by(owner: Instance | None, given: Value) -> Value:

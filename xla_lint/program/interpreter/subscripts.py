@@ -10,6 +10,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import DataShape, How, RankIndex
 from xla_lint.program.domain.join import element_of, join_all
 from xla_lint.program.domain.locations import device_tensors
+from xla_lint.program.domain.longest import LONGEST_ROW
 from xla_lint.program.domain.objects import (
     any_of,
     bound_to,
@@ -24,6 +25,7 @@ from xla_lint.program.domain.ranks import ENVIRONMENT, environment_value
 from xla_lint.program.domain.values import (
     NO_TENSOR,
     NONE,
+    SHAPE,
     TEXT,
     UNKNOWN,
     Instance,
@@ -41,6 +43,7 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.interpreter.records import turning
 from xla_lint.program.library.datasets import split_of
+from xla_lint.program.library.longest_rows import longest_of, size_of_longest
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.costs import report_changing
 from xla_lint.program.machine.meanings import expression
@@ -70,6 +73,10 @@ def subscript_read(machine: Machine, node: nodes.Subscript) -> Value:
         owner = machine.evaluate(node.value.expr)
         if isinstance(owner, Tensor) and isinstance(node.slice, nodes.Const) and node.slice.value == 0:
             return Number(owner.length, traits=frozenset({Trait.SHAPE}))
+        if owner is UNKNOWN:
+            return SHAPE
+        if owner is LONGEST_ROW:
+            return size_of_longest(machine.evaluate(node.slice))
         value = machine.attribute(owner, "shape", node.value)
     else:
         value = machine.evaluate(node.value)
@@ -93,7 +100,7 @@ def subscript(machine: Machine, node: nodes.NodeNG, value: Value, index: Value, 
     """The result of `value[index]`."""
     if isinstance(value, Tensor):
         return index_tensor(machine, node, value, index, index_node)
-    if value is NO_TENSOR:
+    if value in (NO_TENSOR, LONGEST_ROW):
         return value
     if isinstance(value, (Sequence, Text)) or is_list_of_parts(value):
         machine.read(node, index_node, index, How.VALUE, "list index")
@@ -193,6 +200,8 @@ def entry_of(machine: Machine, node: nodes.NodeNG, value: Mapping, key: str | No
 
 def index_sequence(machine: Machine, value: Sequence, index: Value) -> Value:
     """The item of a sequence at an index."""
+    if isinstance(index, Number) and index.const is not None and index.const == value.longest:
+        return longest_of(value)
     if isinstance(index, Number) and index.const is not None and value.items is not None:
         position = int(index.const)
         if -len(value.items) <= position < len(value.items):

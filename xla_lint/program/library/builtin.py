@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import element_of, join_all
+from xla_lint.program.domain.longest import LONGEST_LENGTH, LONGEST_ROW
 from xla_lint.program.domain.objects import is_drawn
 from xla_lint.program.domain.values import (
     NO_TRAITS,
@@ -26,8 +27,10 @@ from xla_lint.program.domain.values import (
 )
 from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import type_of
+from xla_lint.program.library.longest_rows import compares_lengths, greatest, keeps_for_each_batch, place_of_longest
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.syntax.running_maximum import keeps_maximum
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -105,14 +108,17 @@ def order(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             break
     if spelled == "sorted":
         element = machine.iterate(values[0], None, arguments.node) if values else UNKNOWN
-        return Sequence(None, element)
+        longest = place_of_longest(machine, values[0], arguments) if values else None
+        return Sequence(None, element, longest=longest)
     if len(values) == 1:
         item = machine.iterate(values[0], None, arguments.node)
-        repeated = bool(machine.loops) or machine.at.callback
-        if spelled == "max" and repeated and isinstance(item, Number) and Trait.SHAPE in item.traits:
-            return Number(None, item.loops, item.traits | {Trait.LONGEST})
+        key = arguments.keywords.get("key")
+        if spelled == "max" and compares_lengths(machine, values[0], key, arguments):
+            return greatest(item) if key is None else LONGEST_ROW
         return item
     result = join_all(values)
+    if spelled == "max" and keeps_for_each_batch(machine, values) and keeps_maximum(arguments.node):
+        return LONGEST_LENGTH
     if isinstance(result, Number):
         loops = frozenset(loop for v in values if isinstance(v, Number) for loop in v.loops)
         return Number(None, loops, result.traits)

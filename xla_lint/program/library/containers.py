@@ -25,6 +25,7 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.domain.walk import bounded
+from xla_lint.program.library.longest_rows import place_of_longest
 from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.syntax.index import last_name
@@ -149,6 +150,8 @@ def sequence_method(machine: Machine, receiver: Sequence, name: str, arguments: 
     if name in ("sort", "reverse"):
         if name == "sort":
             machine.read(arguments.node, None, receiver, How.VALUE, ".sort()")
+        longest = place_of_longest(machine, receiver, arguments) if name == "sort" else None
+        machine.heap.assign(receiver, "longest", longest)
         return NONE
     return NUMBER if name == "numel" else UNKNOWN
 

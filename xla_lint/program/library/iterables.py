@@ -11,6 +11,7 @@ from xla_lint.program.domain.definitions import Function, Generator
 from xla_lint.program.domain.events import How
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.loaders import Loader
+from xla_lint.program.domain.longest import LONGEST_LENGTH, LONGEST_ROW
 from xla_lint.program.domain.objects import differs_between_replicas, loader_of
 from xla_lint.program.domain.ranks import RANK
 from xla_lint.program.domain.values import (
@@ -45,6 +46,8 @@ def length(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     traits = frozenset({Trait.SHAPE})
     if isinstance(value, Tensor):
         return Number(value.length, traits=traits)
+    if value is LONGEST_ROW:
+        return LONGEST_LENGTH
     if isinstance(value, Sequence) and value.items is not None:
         return Number(len(value.items), traits=traits)
     if isinstance(value, Text) and value.const is not None:

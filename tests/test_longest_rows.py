@@ -1,0 +1,125 @@
+"""Batches padded by hand to their longest row, in the spellings that people use to find it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.library.cases import verify
+
+AFTER = """
+from settings import data
+for x in MpDeviceLoader(DataLoader(data, collate_fn=collate, batch_size=8, drop_last=True), device):
+    model(x)
+    torch_xla.sync()
+"""
+CASES = {
+    "the longest row by its length": """
+        def collate(rows):
+            longest = max(rows, key=lambda row: len(row[0]))[0]
+            return torch.zeros(len(rows), longest.size(0))  # expect: xla-dynamic-padding
+    """,
+    "by a function, in a part": """
+        def length_of(row):
+            return row[1].shape[0]
+        def collate(rows):
+            longest = max(rows, key=length_of)[1]
+            return torch.zeros(len(rows), longest.shape[0])  # expect: xla-dynamic-padding
+    """,
+    "sorted, the longest first": """
+        def collate(rows):
+            rows = sorted(rows, key=lambda row: row.size(0), reverse=True)
+            return torch.full((len(rows), len(rows[0])), 1)  # expect: xla-dynamic-padding
+    """,
+    "sorted in place, the longest last": """
+        def collate(rows):
+            rows.sort(key=len)
+            return torch.zeros(len(rows), rows[-1].shape[0])  # expect: xla-dynamic-padding
+    """,
+    "lengths in order": """
+        def collate(rows):
+            lengths = sorted((len(row) for row in rows), reverse=True)
+            return torch.zeros(len(rows), lengths[0])  # expect: xla-dynamic-padding
+    """,
+    "one row after the other": """
+        def collate(rows):
+            longest = 0
+            for row in rows:
+                longest = max(longest, len(row))
+            return torch.zeros(len(rows), longest)  # expect: xla-dynamic-padding
+    """,
+    "one after the other, by a test": """
+        class Collator:
+            def __call__(self, rows):
+                longest = 0
+                for row in rows:
+                    if longest < row.size(0):
+                        longest = row.size(0)
+                return torch.zeros(len(rows), longest)  # expect: xla-dynamic-padding
+        collate = Collator()
+    """,
+    "how many features the longest row has": """
+        def collate(rows):
+            rows.sort(key=len, reverse=True)
+            return torch.zeros(len(rows), 128, rows[0].size(1))
+    """,
+    "another row, and another order": """
+        def collate(rows):
+            rows = sorted(rows, key=len, reverse=True)
+            first = sorted(rows, key=lambda row: row[0].sum())[0]
+            return torch.zeros(len(rows), len(first)), torch.zeros(len(rows), len(rows[1]))
+    """,
+    "cut to what all batches have": """
+        def collate(rows):
+            longest = 0
+            for row in rows:
+                longest = max(longest, len(row))
+            longest = 128
+            return torch.zeros(len(rows), longest)
+    """,
+    "the longest of all rows, once": """
+        from settings import rows
+        longest = 0
+        for row in rows:
+            longest = max(longest, len(row))
+        def collate(batch):
+            return torch.zeros(len(batch), longest)
+    """,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_longest_row(name: str) -> None:
+    verify(textwrap.dedent(CASES[name]) + AFTER)
+
+
+def test_rows_of_one_length() -> None:
+    collate = """
+def collate(rows):
+    longest = max(rows, key=lambda row: row.shape[0])
+    return torch.zeros(len(rows), longest.shape[0])
+"""
+    verify(collate + AFTER.replace("from settings import data", "data = [torch.ones(4)] * 8"))
+
+
+ROWS = """
+from transformers import AutoTokenizer, DataCollatorForLanguageModeling
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, texts):
+        self.tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")
+        self.texts = texts
+    def __getitem__(self, i, padding={padding}, longest=None):
+        return self.tokenizer(self.texts[i], padding=padding, truncation=True, max_length=longest or 128)
+
+collate = DataCollatorForLanguageModeling(AutoTokenizer.from_pretrained("bert-base-uncased"))
+"""
+
+
+@pytest.mark.parametrize(("padding", "found"), [("False", True), ('"max_length"', False)])
+def test_a_row_is_made_with_the_defaults(padding: str, found: bool) -> None:
+    text = ROWS.format(padding=padding)
+    if found:
+        text = text.replace('uncased"))\n', 'uncased"))  # expect: xla-dynamic-padding\n')
+    verify(text)
