@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.library.cases import verify
+from xla_lint.engine import Settings, check_module
+from xla_lint.program.project.project import Project
+from xla_lint.program.project.source import parse, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 AFTER = """
 from settings import data
@@ -123,3 +130,30 @@ def test_a_row_is_made_with_the_defaults(padding: str, found: bool) -> None:
     if found:
         text = text.replace('uncased"))\n', 'uncased"))  # expect: xla-dynamic-padding\n')
     verify(text)
+
+
+def test_rows_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "rows.py").write_text("import torch\n" + ROWS.format(padding="False").split("\ncollate")[0])
+    (tmp_path / "train.py").write_text(
+        textwrap.dedent("""
+            from transformers import AutoModelForMaskedLM, AutoTokenizer, DataCollatorForLanguageModeling
+            from transformers import Trainer, TrainingArguments
+            from rows import Rows
+
+            def main(texts):
+                tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased")
+                collate = DataCollatorForLanguageModeling(tokenizer)
+                model = AutoModelForMaskedLM.from_pretrained("bert-base-uncased")
+                Trainer(model, TrainingArguments("out"), train_dataset=Rows(texts), data_collator=collate).train()
+
+            def _mp_fn(index):
+                main(["one", "two"])
+        """)
+    )
+    found = check_module(
+        parse(read(tmp_path / "train.py").decode(), tmp_path / "train.py"),
+        Project(tmp_path),
+        Settings(),
+        frozenset({"xla-dynamic-padding"}),
+    )
+    assert [finding.node.lineno for finding in found] == [8]

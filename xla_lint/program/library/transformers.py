@@ -26,6 +26,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.library.checkpoints import longest_of
+from xla_lint.program.library.data import row_of
 from xla_lint.program.library.hooks import anything, batch_of_names, given, loader, model, optimizer, schedule
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import build_optimizer, step_every_turn
@@ -74,6 +75,7 @@ def build_transformers(machine: Machine, dotted: str, arguments: Arguments) -> V
         return build_optimizer(machine, f"torch.optim.{name}", arguments)
     if name.endswith("Trainer"):
         step_every_turn(machine, arguments.keywords.get("optimizers") or NONE, arguments.node)
+        draw_rows(machine, arguments)
     if name == "default_data_collator":
         return UNKNOWN
     machine.hand_over(arguments)
@@ -126,8 +128,16 @@ def transformers_method(machine: Machine, receiver: Instance, name: str, argumen
     machine.hand_over(arguments)
     if name == "__init__":
         step_every_turn(machine, arguments.keywords.get("optimizers") or NONE, arguments.node)
+        draw_rows(machine, arguments)
         keep_model(machine, receiver, arguments)
     return NONE if name == "__init__" else UNKNOWN
+
+
+def draw_rows(machine: Machine, arguments: Arguments) -> None:
+    """A trainer's loaders draw rows of the datasets that it is given."""
+    for name in ("train_dataset", "eval_dataset"):
+        with machine.elsewhere(loops=(), callback=True):
+            row_of(machine, arguments.keywords.get(name, NONE), arguments.node)
 
 
 def keep_model(machine: Machine, trainer: Instance, arguments: Arguments) -> None:
