@@ -317,6 +317,37 @@ REPLICAS = {
             nn.utils.clip_grad_value_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce
             xm.optimizer_step(optimizer)
     """,
+    "clipping what is left after the last step": """
+        loss.backward()
+        if step % 4 == 0:
+            xm.optimizer_step(optimizer)
+            optimizer.zero_grad()
+        if step == 7:
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce
+            xm.optimizer_step(optimizer)
+    """,
+    "clipping in a program that wraps its model for GPUs": """
+        if settings.cuda:
+            model = nn.parallel.DistributedDataParallel(model, device_ids=[settings.rank])
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: xla-clip-before-reduce
+        xm.optimizer_step(optimizer)
+    """,
+    "clipping what a wrapper has reduced": """
+        model = nn.parallel.DistributedDataParallel(model)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        xm.optimizer_step(optimizer)
+    """,
+    "clipping gradients that begin anew": """
+        loss.backward()
+        if step % 4 == 0:
+            xm.optimizer_step(optimizer)
+            optimizer.zero_grad()
+        else:
+            xm.reduce_gradients(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    """,
     "unscaling before the reduction": """
         scaler = torch.amp.GradScaler("xla")  # expect: xla-foreign-grad-scaler
         scaler.scale(loss).backward()

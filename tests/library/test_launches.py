@@ -27,6 +27,25 @@ CASES = {
             model(x).mean().backward()
             optimizer.step()  # expect: xla-unreduced-gradients
     """,
+    "a process that means to meet others over XLA, by a backend that is chosen elsewhere": """
+        import torch.distributed as dist
+        import torch_xla.distributed.xla_backend
+        from settings import args
+        dist.init_process_group(args.backend)
+        for x in loader:
+            optimizer.zero_grad()
+            model(x).mean().backward()
+            optimizer.step()  # expect: xla-unreduced-gradients
+    """,
+    "a backend that is chosen elsewhere": """
+        import torch.distributed as dist
+        from settings import args
+        dist.init_process_group(args.backend)
+        for x in loader:
+            optimizer.zero_grad()
+            model(x).mean().backward()
+            optimizer.step()
+    """,
     "a process that has met others in another way": """
         import torch.distributed as dist
         dist.init_process_group("gloo")

@@ -158,6 +158,8 @@ class Backend:
     """How the names of its compilers begin, as given to `torch.compile(backend=)`: their graphs run when called."""
     process_group: str | None = None
     """Its name for `torch.distributed.init_process_group`."""
+    process_group_module: str | None = None
+    """The module whose import makes that name known, imported for nothing else."""
     replica_function: str | None = None
     """The function that launchers of whole scripts call in each replica."""
     presence_tests: frozenset[str] = frozenset()

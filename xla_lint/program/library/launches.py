@@ -9,7 +9,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.definitions import Function, Method
 from xla_lint.program.domain.events import Launch
 from xla_lint.program.domain.ranks import RANK
-from xla_lint.program.domain.values import NONE, UNKNOWN, Number, Sequence, Text, Value
+from xla_lint.program.domain.values import NONE, UNKNOWN, Number, Sequence, Text, Value, options
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
 
@@ -61,7 +61,12 @@ def may_replicate(arguments: Arguments) -> bool:
 
 @function("torch.distributed.init_process_group")
 def join_replicas(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """A process that joins others over a lazy device is one replica of several."""
-    backend = arguments.get(0, "backend")
-    machine.at.replicated |= isinstance(backend, Text) and backend.const in PROCESS_GROUPS
+    """A process that joins others over a lazy device is one replica of several.
+
+    A module that imports what this takes means to, where the backend is chosen elsewhere.
+    """
+    backend = arguments.get(0, "backend") or UNKNOWN
+    stated = {option.const if isinstance(option, Text) else None for option in options(backend)}
+    meant = None in stated and machine.backend.process_group_module in machine.index.imported
+    machine.at.replicated |= meant or not stated.isdisjoint(PROCESS_GROUPS)
     return NONE

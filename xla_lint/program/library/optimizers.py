@@ -16,7 +16,7 @@ from xla_lint.program.domain.events import ClippedEarly, OptimizerStep, Outdated
 from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.locations import location_of
 from xla_lint.program.domain.objects import OPTIMIZERS, bound_to, is_assumed, is_optimizer, member_of
-from xla_lint.program.domain.state import Gradients
+from xla_lint.program.domain.state import NO_GRADIENTS, Gradients
 from xla_lint.program.domain.values import (
     NONE,
     NUMBER,
@@ -311,6 +311,8 @@ def add_parameters(machine: Machine, receiver: Instance, name: str, arguments: A
 def optimizer_method(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """The other methods of an optimizer."""
     if name == "zero_grad":
+        if machine.here.gradients.reduced:
+            machine.here.gradients = NO_GRADIENTS
         return NONE
     if name == "state_dict":
         groups = Sequence(None, Mapping({}, NUMBER))

@@ -9,7 +9,7 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import ClippedEarly
 from xla_lint.rules.accelerate.evidence import ACCELERATOR
 from xla_lint.rules.base import EVERYWHERE, Confidence, Rule, Severity
-from xla_lint.rules.precision.replicas import reduces_elsewhere
+from xla_lint.rules.precision.replicas import reduces_beside
 from xla_lint.rules.wording import confidence, line
 
 if TYPE_CHECKING:
@@ -95,4 +95,4 @@ class ClipBeforeReduce(Rule):
     @cached_property
     def handled(self) -> bool:
         """Whether the gradients are reduced by something else already."""
-        return reduces_elsewhere(self.program)
+        return reduces_beside(self.program)

@@ -25,6 +25,7 @@ PACKAGES = (
 """Packages that reduce gradients themselves."""
 NAMES = SHARDING | {"DistributedDataParallel", "FullyShardedDataParallel", "ZeroRedundancyOptimizer", "fully_shard"}
 """Wrappers and modes of torch and of backends that do."""
+SHARDED_STATE = "torch.distributed.optim.ZeroRedundancyOptimizer"
 REDUCTIONS = (ALL_REDUCE, "torch.distributed.all_reduce")
 
 
@@ -34,6 +35,18 @@ def reduces_elsewhere(program: Program) -> bool:
     A collective in a hook counts: autograd calls it during the backward pass.
     """
     return bool(program.calls_where(_reduces)) or any(map(_averages, program.calls(*REDUCTIONS)))
+
+
+def reduces_beside(program: Program) -> bool:
+    """Whether something reduces gradients where the program reduces them itself as well.
+
+    A wrapper that is told a GPU (`device_ids=[rank]`) is for the branch that runs there, and torch's own sharding of an
+    optimizer leaves the reduction to others.
+    """
+    wrappers = (call for call in program.calls_where(_reduces) if call.name != SHARDED_STATE)
+    return any(not call.kwargs.get("device_ids") for call in wrappers) or any(
+        map(_averages, program.calls(*REDUCTIONS))
+    )
 
 
 def _reduces(name: str) -> bool:

@@ -131,6 +131,7 @@ BACKEND = Backend(
     choices=frozenset({"xla", "tpu", "neuron"}),
     compilers=("openxla", "torchxla", "aot_torchxla"),
     process_group="xla",
+    process_group_module=f"{PACKAGE}.distributed.xla_backend",
     replica_function=ENTRY,
     presence_tests=frozenset(
         {"is_torch_xla_available", "is_torch_tpu_available", "is_torch_neuroncore_available", "is_xla_available"}
