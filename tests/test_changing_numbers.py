@@ -164,3 +164,36 @@ RECORDS = {
 @pytest.mark.parametrize("code", RECORDS.values(), ids=RECORDS.keys())
 def test_numbers_in_records(code: str) -> None:
     verify(BEFORE + textwrap.dedent(code))
+
+
+ROWS = {
+    "an index into what was put together from records": """
+        records = []
+        for batch in range(8):
+            records.append({"x": torch.zeros(8, 50, 4, device=device), "y": torch.zeros(8, 50, device=device)})
+        columns = {name: torch.cat([record[name] for record in records]) for name in records[0].keys()}
+        batches = [dict(zip(columns, part)) for part in zip(*columns.values())]
+        for sample in batches:
+            for at in range(50):
+                update(sample["x"][at])  # expect: xla-changing-constant
+                torch_xla.sync()
+    """,
+    "columns of rows": """
+        rows = []
+        for x in loader:
+            rows.append((x, 1))
+        xs, ys = zip(*rows)
+        probe.value(xs)  # is: (device tensor..)
+        probe.value(ys)  # is: (1..)
+    """,
+    "the rows of a tensor: a barrier executes all of them": """
+        for row in torch.zeros(100, 4).to(device):
+            update(row)
+            torch_xla.sync()
+    """,
+}
+
+
+@pytest.mark.parametrize("code", ROWS.values(), ids=ROWS.keys())
+def test_rows_of_tensors(code: str) -> None:
+    verify(BEFORE + textwrap.dedent(code))

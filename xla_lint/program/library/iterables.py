@@ -94,8 +94,15 @@ def number_items(machine: Machine, dotted: str, arguments: Arguments) -> Value:
 
 @function("builtins.zip", "itertools.zip_longest")
 def zip_items(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """Items side by side."""
-    return Stream(UNKNOWN, pieces=tuple(arguments.positional)) if not arguments.unpacked else UNKNOWN
+    """Items side by side; of unpacked rows the columns."""
+    if not arguments.unpacked:
+        return Stream(UNKNOWN, pieces=tuple(arguments.positional))
+    rows = arguments.positional[0] if len(arguments.positional) == 1 else UNKNOWN
+    if isinstance(rows, Sequence) and rows.items is not None:
+        return Sequence([Sequence(None, item, frozen=True) for item in rows.items], UNKNOWN, frozen=True)
+    if isinstance(rows, Tensor):
+        return Stream(Sequence(None, machine.iterate(rows, None, arguments.node), frozen=True))
+    return UNKNOWN
 
 
 @function("builtins.iter", "itertools.islice", "itertools.cycle", "builtins.reversed", "itertools.chain")
