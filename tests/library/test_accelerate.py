@@ -94,6 +94,23 @@ CASES = {
             rows = accelerator.prepare(rows)
         probe.value(t)  # is: device tensor of 3
     """,
+    "waiting for all processes is a rendezvous": """
+        from accelerate import Accelerator
+        from accelerate.utils import wait_for_everyone
+        class Tracker:
+            def __init__(self, accelerator):
+                self.accelerator = accelerator
+            def track(self):
+                self.accelerator.wait_for_everyone()  # expect: xla-costly-collective
+        tracker = Tracker(Accelerator())
+        for i, x in enumerate(loader):
+            update(x)
+            tracker.track()
+            wait_for_everyone()  # expect: xla-costly-collective
+            if i % 100 == 0:
+                tracker.accelerator.wait_for_everyone()
+        tracker.accelerator.wait_for_everyone()
+    """,
     "a model and its optimizer are prepared apart": """
         from accelerate import Accelerator
         accelerator = Accelerator()

@@ -38,6 +38,7 @@ from xla_lint.program.queries.source import (
     use_of,
 )
 from xla_lint.program.syntax.index import last_name
+from xla_lint.program.syntax.told_apart import is_not_one
 
 __all__ = [
     "Domain",
@@ -56,6 +57,7 @@ __all__ = [
     "has_all_rows",
     "is_device",
     "is_import",
+    "is_not_one",
     "is_optimizer",
     "is_streamed",
     "last_name",

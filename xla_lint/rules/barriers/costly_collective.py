@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from xla_lint.rules.base import Finding
 
 OBJECTS = frozenset({"torch.distributed.gather_object", "torch.distributed.all_gather_object"})
+MEETINGS = frozenset(
+    f"accelerate.{owner}.wait_for_everyone" for owner in ("Accelerator", "PartialState", "state.PartialState", "utils")
+)
+"""A rendezvous in other words: in a program for XLA, Accelerate calls `xm.rendezvous` (accelerate 1.15)."""
 BY_DEVICE = "reduce on the device with {}, or call it once an epoch"
 RARELY = "call it once an epoch: a barrier cuts the graph without it"
 
@@ -27,8 +31,8 @@ class CostlyCollective(Rule):
     """A collective that goes through the host runs in every step.
 
     ## What it does
-    Finds `xm.mesh_reduce`, `xm.rendezvous`, and `torch.distributed`'s `gather_object` and `all_gather_object` in step
-    code. The finding stands at the call.
+    Finds `xm.mesh_reduce`, `xm.rendezvous`, `torch.distributed`'s `gather_object` and `all_gather_object`, and
+    Accelerate's `wait_for_everyone`, which is a rendezvous, in step code. The finding stands at the call.
 
     ## Why it matters
     These exchange pickled Python objects. `xm.mesh_reduce` reads its tensors on the host, pickles them, and sends the
@@ -63,7 +67,7 @@ class CostlyCollective(Rule):
     @classmethod
     def is_of_interest(cls, call: str) -> bool:
         """Exchanges through the host."""
-        return call in OBJECTS or call in RENDEZVOUS or call == HOST_REDUCE
+        return call in OBJECTS or call in MEETINGS or call in RENDEZVOUS or call == HOST_REDUCE
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report host-side collectives in every step."""
@@ -73,7 +77,9 @@ class CostlyCollective(Rule):
         if event.name in OBJECTS:
             cost = "pickles its argument, which reads the tensors in it, and waits for all replicas"
             instead = by_device
-        elif event.name == HOST_REDUCE or given(event.argument(RENDEZVOUS[event.name], "payload")):
+        elif event.name == HOST_REDUCE or (
+            event.name in RENDEZVOUS and given(event.argument(RENDEZVOUS[event.name], "payload"))
+        ):
             cost, instead = "cuts the graph several times, reads values and waits for all replicas", by_device
         elif self.program.target >= RENDEZVOUS_GATHERS and event.context.every_turn:
             cost, instead = "cuts the graph, executes one of its own, reads a value and waits for all replicas", RARELY

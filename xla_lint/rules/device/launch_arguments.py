@@ -10,8 +10,8 @@ from astroid import nodes
 from xla_lint.program.backend.torch_xla.names import LAUNCH, LAUNCH_PICKLES, SPAWN, SPAWN_REFUSES_COUNT
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import LibraryCall
-from xla_lint.program.domain.values import Number, Sequence
-from xla_lint.program.queries import wrapped_function
+from xla_lint.program.domain.values import NONE, Number, Sequence, options
+from xla_lint.program.queries import is_not_one, wrapped_function
 from xla_lint.rules.arguments import constant, given, is_spelled_out, stated_text
 from xla_lint.rules.base import Confidence, Rule, Severity
 from xla_lint.rules.device.spelling import dotted_release
@@ -45,7 +45,8 @@ class LaunchArguments(Rule):
     ## What it does
     Finds calls of `torch_xla.launch` and `xmp.spawn` with
 
-    - `nprocs=` greater than one, for targets from 2.6, or an option of the command line that is so by default;
+    - `nprocs=` greater than one, for targets from 2.6, or an option of the command line that is so by default, or a
+      number that the tests before the launch leave no other value;
     - a lambda, or a function defined inside a function, as the target, unless no process is started;
     - a target that does not take the index of its process and the given `args`.
 
@@ -109,14 +110,21 @@ class LaunchArguments(Rule):
         if not given(processes) or self.program.target < SPAWN_REFUSES_COUNT:
             return None
         count, stated = constant(processes), isinstance(processes, Number) and processes.const is not None
-        asked = option_asked(call)
-        defaults = self._defaults.get(asked.attrname, set()) if asked is not None and not stated else set()
+        since = f"{self.program.backend.name} {dotted_release(SPAWN_REFUSES_COUNT)}"
+        asked = count_asked(call)
+        option = asked if isinstance(asked, nodes.Attribute) else None
+        defaults = self._defaults.get(option.attrname, set()) if option is not None and not stated else set()
+        is_number = not stated and (bool(defaults) or isinstance(processes, Number))
+        if asked is not None and is_number and is_not_one(asked):
+            what = f"nprocs={asked.as_string()}, which is not 1 here,"
+            return Problem(f"{what} is a ValueError since {since}", LEAVE_OUT, sure=False)
         if len(defaults) == 1:
             (count,) = defaults
+        elif not stated:
+            count = max((n for n in map(constant, options(processes or NONE)) if isinstance(n, int)), default=None)
         if not isinstance(count, int) or count <= 1:
             return None
-        what = f"nprocs={count}" if stated or asked is None else f"nprocs={asked.as_string()}, {count} by default,"
-        since = f"{self.program.backend.name} {dotted_release(SPAWN_REFUSES_COUNT)}"
+        what = f"nprocs={count}" if stated or option is None else f"nprocs={option.as_string()}, {count} by default,"
         return Problem(f"{what} is a ValueError since {since}", LEAVE_OUT, sure=stated)
 
 
@@ -129,13 +137,12 @@ def option_of(call: LibraryCall) -> tuple[str | None, object]:
     return name, constant(call.argument(-1, "default"))
 
 
-def option_asked(call: LibraryCall) -> nodes.Attribute | None:
-    """The attribute that a launch takes the number of its processes from."""
+def count_asked(call: LibraryCall) -> nodes.NodeNG | None:
+    """The expression that a launch takes the number of its processes from."""
     if not is_spelled_out(call.node):
         return None
     named = {keyword.arg: keyword.value for keyword in call.node.keywords}
-    node = named.get("nprocs") or (call.node.args[2] if len(call.node.args) > 2 else None)
-    return node if isinstance(node, nodes.Attribute) else None
+    return named.get("nprocs") or (call.node.args[2] if len(call.node.args) > 2 else None)
 
 
 def pickle_problem(call: LibraryCall, processes: Value | None) -> Problem | None:
