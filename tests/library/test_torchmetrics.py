@@ -33,6 +33,28 @@ CASES = {
             loud.update(3.0)
             torch_xla.sync()
     """,
+    "the state of a metric of one's own": """
+        from torchmetrics import Metric
+        class Collected(Metric):
+            def __init__(self):
+                super().__init__()
+                self.add_state("rows", default=torch.tensor([]), dist_reduce_fx="cat")
+                self.add_state("total", torch.tensor(0.0), dist_reduce_fx="sum")
+                self.add_state("parts", default=[], dist_reduce_fx="cat")
+            def update(self, rows):
+                self.rows = torch.cat([self.rows, rows])  # expect: xla-growing-tensor
+                self.total += rows.sum()
+                self.parts.append(rows)
+            def compute(self):
+                return torch.cat(self.parts).mean() + self.total
+        updated, called = Collected().to(device), Collected().to(device)
+        for x in loader:
+            updated.update(model(x))
+        for x in loader:
+            called(model(x))
+        probe.value(updated.total)  # is: device tensor
+        print(updated.compute())
+    """,
     "metrics of classification check what they are given": """
         import torchmetrics
         from torchmetrics.classification import BinaryF1Score, MulticlassAccuracy

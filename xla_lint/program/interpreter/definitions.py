@@ -15,6 +15,7 @@ from xla_lint.program.domain.ranks import limits_to_one
 from xla_lint.program.domain.values import UNKNOWN, Instance, Name
 from xla_lint.program.interpreter.statements import run_definitions
 from xla_lint.program.library.compilers import COMPILE, COMPILER, DISABLERS
+from xla_lint.program.library.torchmetrics import keep_no_history
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression, statement
 
@@ -169,7 +170,8 @@ def is_switched_off(node: nodes.NodeNG) -> bool:
 
 
 def complete_class(machine: Machine, cls: Class, node: nodes.ClassDef) -> None:
-    """Find the fields of a dataclass or named tuple."""
+    """Find the fields of a dataclass or named tuple, and the methods that a library runs without gradients."""
+    keep_no_history(cls)
     decorators = node.decorators.nodes if node.decorators is not None else []
     names = [machine.evaluate(d.func if isinstance(d, nodes.Call) else d) for d in decorators]
     record = any(isinstance(n, Name) and n.dotted in DATACLASSES for n in names)

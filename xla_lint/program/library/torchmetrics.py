@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.locations import device_tensors
-from xla_lint.program.domain.values import NONE, Instance, Location, Value
+from xla_lint.program.domain.objects import bound_to, library_base, member_of
+from xla_lint.program.domain.values import NONE, Instance, Location, Tensor, Text, Value
 from xla_lint.program.library.devices import place_named
 from xla_lint.program.library.registry import function, methods
 
 if TYPE_CHECKING:
+    from xla_lint.program.domain.definitions import Class
     from xla_lint.program.machine.arguments import Arguments
     from xla_lint.program.machine.machine import Machine
 
 PACKAGE = "torchmetrics."
 COLLECTIONS = frozenset({"MetricCollection", "MetricTracker"})
 """What gives a dict of results."""
+
+
+def keep_no_history(cls: Class) -> None:
+    """Let a metric's `update` run without gradients, as torchmetrics does (torchmetrics 1.9)."""
+    update = cls.members.get("update")
+    if isinstance(update, Function) and library_base(cls).startswith(PACKAGE):
+        update.no_grad = True
 
 
 @function(PACKAGE)
@@ -42,10 +52,22 @@ def move_metric(machine: Machine, receiver: Instance, name: str, arguments: Argu
     )
     if place is not None:
         machine.heap.assign(receiver, "place", place)
+        for state, value in list(receiver.attributes.items()):
+            if isinstance(value, Tensor):
+                machine.heap.put(receiver.attributes, state, value.like(place=place))
     return receiver
 
 
-@methods(PACKAGE, "update", "reset", "__init__", "add_state")
+@methods(PACKAGE, "add_state")
+def add_state(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
+    """A metric of the project has a state of its own: a tensor, or a list of tensors."""
+    state, default = arguments.get(0, "name"), arguments.get(1, "default")
+    if isinstance(state, Text) and state.const is not None and default is not None:
+        machine.heap.put(receiver.attributes, state.const, default)
+    return NONE
+
+
+@methods(PACKAGE, "update", "reset", "__init__")
 def update_metric(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """What a metric keeps stays on the device."""
     return NONE
@@ -53,7 +75,10 @@ def update_metric(machine: Machine, receiver: Instance, name: str, arguments: Ar
 
 @methods(PACKAGE, "__call__", "forward", "compute")
 def compute_metric(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
-    """The result is a tensor where the metric lives, or a dict of such tensors."""
+    """The result is a tensor where the metric lives, or a dict of such tensors; a call updates a metric first."""
+    update = member_of(receiver.cls, "update") if name != "compute" else None
+    if isinstance(update, Function):
+        machine.call(bound_to(update, receiver), arguments)
     on_device = receiver.place is Location.DEVICE or bool(device_tensors(arguments.values()))
     place = Location.DEVICE if on_device else receiver.place
     several = receiver.library.rpartition(".")[2] in COLLECTIONS
