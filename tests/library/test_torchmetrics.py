@@ -55,6 +55,26 @@ CASES = {
         probe.value(updated.total)  # is: device tensor
         print(updated.compute())
     """,
+    "what a collection holds": """
+        from torchmetrics import Metric, MetricCollection
+        from torchmetrics.classification import BinaryF1Score, MulticlassAccuracy
+        class Longer(Metric):
+            def __init__(self):
+                super().__init__()
+                self.add_state("rows", default=torch.tensor([]), dist_reduce_fx="cat")
+            def update(self, rows, truth):
+                self.rows = torch.cat([self.rows, rows])  # expect: xla-growing-tensor
+        named = {}
+        named["f1"] = BinaryF1Score()
+        named["own"] = Longer()
+        mixed = MetricCollection(named).to(device)
+        plain = MetricCollection([MulticlassAccuracy(num_classes=4), BinaryF1Score(validate_args=False)]).to(device)
+        truth = torch.ones(2, device=device)
+        for x in loader:
+            mixed.update(model(x), truth)  # expect: xla-hidden-read
+            plain.update(model(x), truth)
+            mixed(model(x), truth)  # expect: xla-hidden-read
+    """,
     "metrics of classification check what they are given": """
         import torchmetrics
         from torchmetrics.classification import BinaryF1Score, MulticlassAccuracy

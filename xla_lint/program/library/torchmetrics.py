@@ -12,6 +12,7 @@ from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import bound_to, library_base, member_of
 from xla_lint.program.domain.values import NONE, Instance, Location, Tensor, Text, Value
+from xla_lint.program.domain.walk import DATA, found_in
 from xla_lint.program.library.devices import place_named
 from xla_lint.program.library.registry import function, methods
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 PACKAGE = "torchmetrics."
 COLLECTIONS = frozenset({"MetricCollection", "MetricTracker"})
 """What gives a dict of results."""
+MEMBERS = "*metrics"
+"""The attribute that holds the metrics of a collection."""
 
 
 def keep_no_history(cls: Class) -> None:
@@ -37,7 +40,16 @@ def build_metric(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A metric, with the options that it was given; a function computes at once."""
     if not dotted.rpartition(".")[2][:1].isupper():
         return machine.derived(arguments.node, arguments.values(), grad=False, certain=False)
-    return Instance(None, dotted, dict(arguments.keywords), node=arguments.node)
+    made = Instance(None, dotted, dict(arguments.keywords), node=arguments.node)
+    if dotted.rpartition(".")[2] in COLLECTIONS:
+        made.attributes[MEMBERS] = arguments.get(0, "metrics") or NONE
+    return made
+
+
+def members(receiver: Instance) -> list[Instance]:
+    """The metrics in a collection."""
+    held = receiver.attributes.get(MEMBERS)
+    return list(found_in(held, Instance, DATA)) if held is not None else []
 
 
 @methods(PACKAGE, "to", "cuda", "cpu", "clone", "train", "eval", "requires_grad_")
@@ -55,6 +67,8 @@ def move_metric(machine: Machine, receiver: Instance, name: str, arguments: Argu
         for state, value in list(receiver.attributes.items()):
             if isinstance(value, Tensor):
                 machine.heap.put(receiver.attributes, state, value.like(place=place))
+    for member in members(receiver):
+        move_metric(machine, member, name, arguments)
     return receiver
 
 
@@ -69,7 +83,10 @@ def add_state(machine: Machine, receiver: Instance, name: str, arguments: Argume
 
 @methods(PACKAGE, "update", "reset", "__init__")
 def update_metric(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
-    """What a metric keeps stays on the device."""
+    """What a metric keeps stays on the device; a collection updates its metrics."""
+    if name == "update":
+        for member in members(receiver):
+            machine.call(machine.attribute(member, name, arguments.node), arguments)
     return NONE
 
 
@@ -79,6 +96,8 @@ def compute_metric(machine: Machine, receiver: Instance, name: str, arguments: A
     update = member_of(receiver.cls, "update") if name != "compute" else None
     if isinstance(update, Function):
         machine.call(bound_to(update, receiver), arguments)
+    for member in members(receiver) if name != "compute" else ():
+        machine.call(member, arguments)
     on_device = receiver.place is Location.DEVICE or bool(device_tensors(arguments.values()))
     place = Location.DEVICE if on_device else receiver.place
     several = receiver.library.rpartition(".")[2] in COLLECTIONS
