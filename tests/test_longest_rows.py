@@ -85,6 +85,20 @@ CASES = {
             longest = 128
             return torch.zeros(len(rows), longest)
     """,
+    "at least so many": """
+        def mask(length):
+            length = max(length, 2)
+            return torch.zeros(length)
+        def collate(rows):
+            return [mask(len(rows[0])) for _ in range(len(rows))]
+    """,
+    "at least so many, row by row": """
+        def collate(rows):
+            for row in rows:
+                length = len(row)
+                length = max(length, 2)
+            return torch.zeros(len(rows), 128), torch.zeros(length)
+    """,
     "the longest of all rows, once": """
         from settings import rows
         longest = 0

@@ -30,7 +30,7 @@ from xla_lint.program.library.devices import type_of
 from xla_lint.program.library.longest_rows import compares_lengths, greatest, keeps_for_each_batch, place_of_longest
 from xla_lint.program.library.registry import function
 from xla_lint.program.machine.arguments import Arguments
-from xla_lint.program.syntax.running_maximum import keeps_maximum
+from xla_lint.program.syntax.running_maximum import kept_by
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -117,7 +117,8 @@ def order(machine: Machine, dotted: str, arguments: Arguments) -> Value:
             return greatest(item) if key is None else LONGEST_ROW
         return item
     result = join_all(values)
-    if spelled == "max" and keeps_for_each_batch(machine, values) and keeps_maximum(arguments.node):
+    kept = kept_by(arguments.node) if spelled == "max" else None
+    if kept is not None and keeps_for_each_batch(machine, values[kept : kept + 1]):
         return LONGEST_LENGTH
     if isinstance(result, Number):
         loops = frozenset(loop for v in values if isinstance(v, Number) for loop in v.loops)

@@ -16,7 +16,7 @@ class Running(NamedTuple):
 
 def running_maximum(node: nodes.If) -> Running | None:
     """What `if x > best: best = x` keeps; None for other tests."""
-    if len(node.body) != 1 or node.orelse or not isinstance(node.body[0], nodes.Assign):
+    if len(node.body) != 1 or node.orelse or not isinstance(node.body[0], nodes.Assign) or not stands_in_loop(node):
         return None
     assign = node.body[0]
     target = assign.targets[0]
@@ -29,10 +29,19 @@ def running_maximum(node: nodes.If) -> Running | None:
     return Running(target, greater) if greater.as_string() == assign.value.as_string() else None
 
 
-def keeps_maximum(call: nodes.NodeNG) -> bool:
-    """Whether a call of `max` is given what it sets: `best = max(best, x)`."""
+def kept_by(call: nodes.NodeNG) -> int | None:
+    """Which argument of a call of `max` a loop keeps where it is greater: the second of `best = max(best, x)`."""
     assign = call.parent
     if not isinstance(call, nodes.Call) or not isinstance(assign, nodes.Assign) or len(call.args) != 2:
-        return False
+        return None
     names = {target.name for target in assign.targets if isinstance(target, nodes.AssignName)}
-    return any(isinstance(argument, nodes.Name) and argument.name in names for argument in call.args)
+    own = [isinstance(argument, nodes.Name) and argument.name in names for argument in call.args]
+    return own.index(False) if any(own) and not all(own) and stands_in_loop(call) else None
+
+
+def stands_in_loop(node: nodes.NodeNG) -> bool:
+    """Whether a loop of its own function is around a node."""
+    around = node.parent
+    while around is not None and not isinstance(around, (nodes.FunctionDef, nodes.Module, nodes.For)):
+        around = around.parent
+    return isinstance(around, nodes.For)
