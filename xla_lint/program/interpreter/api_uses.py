@@ -71,7 +71,7 @@ def _used(spot: Spot, named: Mapping[nodes.NodeNG, str]) -> Iterator[tuple[str, 
                 yield name, UsedApi(name, found.life, importable=found.is_module)
     elif isinstance(node, nodes.Attribute) and "AttributeError" not in caught:
         yield from _attribute(node, named)
-    elif isinstance(node, nodes.Call):
+    elif isinstance(node, nodes.Call) and "TypeError" not in caught:
         for argument in api.arguments().get(dotted_name(node.func) or "", ()):
             if gives(node, argument):
                 name = f"{node.func.as_string()}({argument.name}=)"

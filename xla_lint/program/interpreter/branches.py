@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from astroid import nodes
 
+from xla_lint.program.domain.being import Being
 from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.environment import changes
 from xla_lint.program.domain.events import HostChoice, Parting
@@ -13,8 +14,7 @@ from xla_lint.program.domain.join import join_all, may_alias, per_replica
 from xla_lint.program.domain.longest import LONGEST_LENGTH
 from xla_lint.program.domain.state import meet_all
 from xla_lint.program.domain.values import NO_TENSOR, Number, Trait
-from xla_lint.program.interpreter.conditions import ask, narrow
-from xla_lint.program.interpreter.narrowing import Being
+from xla_lint.program.interpreter.conditions import ask, narrow, narrow_again
 from xla_lint.program.library.longest_rows import keeps_for_each_batch
 from xla_lint.program.machine.meanings import expression, statement
 from xla_lint.program.syntax.latches import shuts
@@ -42,6 +42,7 @@ def if_(machine: Machine, node: nodes.If) -> None:
     if keeps_longest(machine, node):
         return
     truth = test_of(machine, node.test)
+    narrow_again(machine, truth, node.body, node.orelse)
     if fills(node):
         truth.if_true.add(Condition.PERIODIC)
     if truth.known is not False and machine.at.loops and shuts(node):
@@ -217,6 +218,7 @@ def assert_(machine: Machine, node: nodes.Assert) -> None:
 @expression(nodes.IfExp)
 def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
     truth = ask(machine, node.test)
+    narrow_again(machine, truth, [node.body], [node.orelse])
     results: list[Value] = []
     before = machine.here
     path_condition = before.path_condition

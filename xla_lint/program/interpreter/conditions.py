@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.backend import ASSUMED
+from xla_lint.program.domain.being import narrowed
 from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.events import How
@@ -26,7 +27,7 @@ from xla_lint.program.domain.values import (
     options,
 )
 from xla_lint.program.interpreter.constant_flags import is_constant_flag
-from xla_lint.program.interpreter.narrowing import narrowed, narrowing
+from xla_lint.program.interpreter.narrowing import narrowing, written_again
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
@@ -154,6 +155,12 @@ def narrow(machine: Machine, told: Narrowings) -> None:
     for node, being in told if state is not None else ():
         if isinstance(node, nodes.Name) and state is not None and (value := state.env.get(node.name)) is not None:
             state.env[node.name] = narrowed(value, being)
+
+
+def narrow_again(machine: Machine, truth: Truth, body: list[nodes.NodeNG], orelse: list[nodes.NodeNG]) -> None:
+    """Let what a test told of attributes and items hold where its branches write them again."""
+    machine.narrowed.update(written_again(truth.narrow_true, body))
+    machine.narrowed.update(written_again(truth.narrow_false, orelse))
 
 
 def truth_of_value(machine: Machine, node: nodes.NodeNG, value: Value) -> Truth:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.backend import package_of
+from xla_lint.program.domain.being import narrowed
 from xla_lint.program.domain.definitions import Method
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Name, Number, Text
 from xla_lint.program.interpreter.names import by_use, lookup, note_name
@@ -51,6 +52,8 @@ def name(machine: Machine, node: nodes.Name) -> Value:
 @expression(nodes.Attribute)
 def attribute_read(machine: Machine, node: nodes.Attribute) -> Value:
     value = machine.attribute(machine.evaluate(node.expr), node.attrname, node)
+    if (being := machine.narrowed.get(node)) is not None:
+        return narrowed(value, being)
     if value is UNKNOWN:
         return by_use(machine, node)
     if isinstance(value, Method) and isinstance(value.receiver, Instance) and value.receiver.model:

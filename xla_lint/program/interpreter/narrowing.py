@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from astroid import nodes
+from astroid import Context, nodes
 
-from xla_lint.program.domain.join import join_all
-from xla_lint.program.domain.values import NO_TENSOR, NONE, Tensor, Value, options
+from xla_lint.program.domain.being import Being
 from xla_lint.program.syntax.index import last_name
+from xla_lint.program.syntax.spelling import REFERENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SCALARS = frozenset("int float bool str bytes complex generic number integer floating".split())
 """Types of Python and NumPy that are no tensors, and hold none."""
+CONTAINERS = frozenset({"list", "tuple", "dict", "set", "frozenset"})
+"""Types that are no tensors themselves; what a model gives may be one of them."""
+STORES = (nodes.AssignName, nodes.AssignAttr, nodes.Subscript, nodes.DelName, nodes.DelAttr)
 TENSOR_METHODS = frozenset({"to", "cpu", "cuda", "item", "detach", "numpy"})
 """What a value is asked for to know whether it is a tensor."""
-
-
-class Being(enum.Enum):
-    """What a test tells of a value."""
-
-    NONE = "None"
-    SOME = "not None"
-    SCALAR = "a number or a text"
-    OTHER = "no tensor"
 
 
 Narrowings = list[tuple[nodes.NodeNG, Being]]
@@ -37,7 +33,7 @@ def narrowing(node: nodes.NodeNG) -> tuple[Narrowings, Narrowings]:
         return [(node.target, Being.SOME)], []
     if isinstance(node, nodes.Compare) and len(node.ops) == 1:
         return _by_none(node)
-    if isinstance(node, nodes.Call) and node.args and isinstance(node.args[0], nodes.Name):
+    if isinstance(node, nodes.Call) and node.args and isinstance(node.args[0], REFERENCES):
         return _by_type(node, node.args[0])
     return [], []
 
@@ -54,7 +50,7 @@ def _by_none(node: nodes.Compare) -> tuple[Narrowings, Narrowings]:
     return {"is": (none, some), "==": (none, some), "is not": (some, none), "!=": (some, none)}.get(op, ([], []))
 
 
-def _by_type(node: nodes.Call, name: nodes.Name) -> tuple[Narrowings, Narrowings]:
+def _by_type(node: nodes.Call, name: nodes.NodeNG) -> tuple[Narrowings, Narrowings]:
     asked = last_name(node.func)
     if asked == "is_tensor":
         return [(name, Being.SOME)], [(name, Being.OTHER)]
@@ -70,15 +66,28 @@ def _by_type(node: nodes.Call, name: nodes.Name) -> tuple[Narrowings, Narrowings
     names = {last_name(kind) for kind in listed}
     if names <= SCALARS:
         return [(name, Being.SCALAR)], []
+    if names <= CONTAINERS:
+        return [(name, Being.OTHER)], []
     return [(name, Being.SOME)], [(name, Being.OTHER)] if "Tensor" in names else []
 
 
-def narrowed(value: Value, being: Being) -> Value:
-    """What is left of a value of which something is known. What a model gives may be a tuple, and no tensor."""
-    if being is Being.NONE:
-        return NONE
-    left = [option for option in options(value) if option is not NONE]
-    if being is not Being.SOME:
-        left = [o for o in left if not isinstance(o, Tensor) or (being is Being.OTHER and o.unstructured)]
-        left = left or [NO_TENSOR]
-    return join_all(left)
+def written_again(told: Narrowings, block: list[nodes.NodeNG]) -> Iterator[tuple[nodes.NodeNG, Being]]:
+    """Where a block under a test writes an attribute or an item again that the test found to be no tensor.
+
+    Nothing is known of it where the block sets it, or anything that its expression names.
+    """
+    for known, being in told:
+        if being in (Being.NONE, Being.SOME) or not isinstance(known, (nodes.Attribute, nodes.Subscript)):
+            continue
+        text = known.as_string()
+        named = {name.name for name in known.nodes_of_class(nodes.Name)}
+        if not any(store in named or text.startswith(store) for store in _stored(block)):
+            again = (node for part in block for node in part.nodes_of_class(type(known)))
+            yield from ((node, being) for node in again if node.as_string() == text)
+
+
+def _stored(block: list[nodes.NodeNG]) -> Iterator[str]:
+    """What a block sets or deletes, as it is written."""
+    for node in (node for part in block for node in part.nodes_of_class(STORES)):
+        if not isinstance(node, nodes.Subscript) or node.ctx is not Context.Load:
+            yield node.as_string()

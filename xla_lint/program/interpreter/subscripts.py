@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
+from xla_lint.program.domain.being import narrowed
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.events import DataShape, How, RankIndex
 from xla_lint.program.domain.join import element_of, join_all
@@ -87,7 +88,8 @@ def subscript_read(machine: Machine, node: nodes.Subscript) -> Value:
     if any(differs_between_replicas(part) for part in (index.parts if isinstance(index, Slice) else [index])):
         machine.emit(RankIndex(node, machine.context))
     results = [subscript(machine, node, option, index, node.slice) for option in options(value) if option is not NONE]
-    return join_all(results)
+    being = machine.narrowed.get(node)
+    return join_all(results) if being is None else narrowed(join_all(results), being)
 
 
 @expression(nodes.Slice)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xla_lint.program.backend.aim import Aim
+    from xla_lint.program.domain.being import Being
     from xla_lint.program.domain.definitions import GradientHook
     from xla_lint.program.domain.loops import Loop
     from xla_lint.program.domain.values import Instance, Value
@@ -98,6 +99,8 @@ class Machine(Operations):
         """What the program has set on objects of libraries, by dotted name."""
         self.named: dict[nodes.NodeNG, str] = {}
         """What the attributes that were evaluated name of torch_xla, by dotted name."""
+        self.narrowed: dict[nodes.NodeNG, Being] = {}
+        """What a test around them tells of attributes and items."""
         self.seeds: dict[tuple[nodes.NodeNG, nodes.NodeNG, str], Value] = {}
         """What parameters stand for whose arguments are unknown: by function, call and name."""
         self.graded: int | None = None

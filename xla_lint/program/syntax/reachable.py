@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 PACKAGES = (*OWN_PACKAGES, "os")
 """What the walk looks for: the backends themselves, and the environment that they read."""
+ABSENCES = frozenset({"ImportError", "AttributeError", "TypeError"})
+"""What Python raises where a name or an argument is not there."""
 BROAD = frozenset({"Exception", "BaseException"})
 SUPPRESSORS = frozenset({"contextlib.suppress", "pytest.raises"})
+WEIGHING = frozenset({"int", "str", "bool", "len", "max", "min", "print", "range", "list"})
+"""What a result is handed to for what it tells."""
 LEAVING = (nodes.Return, nodes.Raise, nodes.Continue, nodes.Break)
 LISTED = frozenset(
     {nodes.Import, nodes.ImportFrom, nodes.Attribute, nodes.Name, nodes.Call, nodes.Assign, nodes.AugAssign}
@@ -39,7 +43,7 @@ class Guards(NamedTuple):
     branches: tuple[tuple[nodes.NodeNG, bool], ...] = ()
     """The undecided tests around it, and which branch of each it is in."""
     caught: frozenset[str] = frozenset()
-    """The exceptions that a `try` around it expects: `ImportError`, `AttributeError`."""
+    """The exceptions of `ABSENCES` that a `try` around it expects."""
     functions: tuple[nodes.NodeNG, ...] = ()
     """The functions around it, outermost first."""
 
@@ -87,7 +91,7 @@ class ReachableCode:
             if statement not in self._wanted and not any(leaves):
                 continue
             self._visit(statement.test, guards)
-            answer = Answer.NO if is_type_checking(statement.test) else self._tests.decide(statement.test)
+            answer = Answer.NO if never_holds(statement.test) else self._tests.decide(statement.test)
             if answer is not Answer.UNRELATED or any(leaves):
                 return self._split(statement, answer, body[position + 1 : last + 1], guards)
             self._block(statement.body, branch(guards, statement, True))
@@ -259,16 +263,24 @@ def exceptions(node: nodes.NodeNG | None) -> list[str]:
 
 
 def expected(handler: nodes.ExceptHandler, body: list[nodes.NodeNG]) -> set[str]:
-    """Which of `ImportError` and `AttributeError` a handler is there for.
+    """Which of `ABSENCES` a handler is there for.
 
-    A handler of every exception is, where it stands around one statement.
+    A handler of every exception is, where it stands around one statement, and what follows only weighs its result.
     """
     names = set(exceptions(handler.type))
     if "ModuleNotFoundError" in names:
         names.add("ImportError")
     if handler.type is None or names & BROAD:
-        return {"ImportError", "AttributeError"} if len(body) == 1 else set()
-    return names & {"ImportError", "AttributeError"}
+        return set(ABSENCES) if is_probe(body) else set()
+    return names & ABSENCES
+
+
+def is_probe(body: list[nodes.NodeNG]) -> bool:
+    """Whether a block asks for one thing, and does no more than to weigh the answer."""
+    if any(isinstance(statement, (nodes.Import, nodes.ImportFrom)) for statement in body[1:]):
+        return False
+    calls = (call for statement in body[1:] for call in statement.nodes_of_class(nodes.Call))
+    return all(isinstance(call.func, nodes.Name) and call.func.name in WEIGHING for call in calls)
 
 
 def mentions_xla(node: nodes.NodeNG) -> bool:
@@ -285,6 +297,10 @@ def mentions_xla(node: nodes.NodeNG) -> bool:
     return False
 
 
-def is_type_checking(test: nodes.NodeNG) -> bool:
-    """True for `TYPE_CHECKING`."""
+def never_holds(test: nodes.NodeNG) -> bool:
+    """True for `TYPE_CHECKING`, for False, and for what is joined to it by `and`."""
+    if isinstance(test, nodes.BoolOp) and test.op == "and":
+        return any(map(never_holds, test.values))
+    if isinstance(test, nodes.Const):
+        return not test.value
     return "TYPE_CHECKING" in (getattr(test, "name", ""), getattr(test, "attrname", ""))

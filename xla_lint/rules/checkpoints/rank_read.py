@@ -11,7 +11,7 @@ from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import GATHERED, Confidence, Counter, Rule, Severity
 from xla_lint.rules.checkpoints.guarded import OWN_SAVES, WHY, anchor, dividing
 from xla_lint.rules.checkpoints.rank_divergence import is_collective_save
-from xla_lint.rules.reads.selection import on_some_replicas
+from xla_lint.rules.reads.selection import Cost, cost_of, on_some_replicas
 from xla_lint.rules.wording import computed, confidence, where
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class RankRead(Rule):
 
     ## When it is fine
     Host work under the test is never reported, nor is a value that was fetched or materialised on all replicas before:
-    fetching it again concerns one replica alone. `xm.save` on the master after a barrier that all have passed executes
+    fetching it again concerns one replica alone. Where all replicas read at the same place in every step of another
+    loop, that is what is reported. `xm.save` on the master after a barrier that all have passed executes
     nothing (torch_xla 2.9.0).
 
     ## On TorchTPU and TorchNeuron
@@ -87,7 +88,7 @@ class RankRead(Rule):
         if constraint is None or not on_some_replicas(read) or read.tensor.collective:
             return
         call = anchor(read, constraint)
-        if call is not read.node and call in self._diverging:
+        if (call is not read.node and call in self._diverging) or self._costs_all(read.node):
             return
         yield self.finding(
             read.node,
@@ -97,6 +98,11 @@ class RankRead(Rule):
             where=where(read.context),
             instead=f"read it on all replicas{self._after}, and print it on one",
         )
+
+    def _costs_all(self, node: nodes.NodeNG) -> bool:
+        """Whether all replicas read at a node elsewhere, in every step: what helps there helps here, too."""
+        reads = (event for event in self.program.at(node) if isinstance(event, Read))
+        return any(cost_of(read, self.program) is Cost.FULL for read in reads)
 
     @property
     def _after(self) -> str:
