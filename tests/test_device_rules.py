@@ -117,10 +117,7 @@ def test_tests_on_the_release(test: str, expected: Answer) -> None:
         ("if tpu and False:\n  xm.get_ordinal()", []),
         ("if tpu or False:\n  xm.get_ordinal()", [(4, "removed-api")]),
         ("if False:\n  pass\nelse:\n  xm.get_ordinal()", [(6, "removed-api")]),
-        (
-            "def f():\n  try:\n    n = xm.get_ordinal()\n    if int(n) > 0:\n      return n\n  except Exception:\n    pass",
-            [],
-        ),
+        ("try:\n  n = xm.get_ordinal()\n  if int(n) > 0:\n    print(n)\nexcept Exception:\n  pass", []),
         ("try:\n  n = xm.get_ordinal()\n  train(n)\nexcept Exception:\n  pass", [(4, "removed-api")]),
         ("try:\n  n = xm.get_xla_supported_devices('TPU')\nexcept TypeError:\n  n = []", []),
         ("try:\n  n = xm.get_xla_supported_devices('TPU')\nexcept ImportError:\n  n = []", [(4, "removed-api")]),

@@ -96,3 +96,117 @@ def test_a_read_of_all_replicas_in_every_step_speaks_for_that_of_one() -> None:
     assert ("return bool(loss > 3)", "value-read") in found(body)
     alone = body.replace("is_bad(step(torch.ones(2, 4, device=device)))", "step(torch.ones(2, 4, device=device))")
     assert ("return bool(loss > 3)", "rank-read") in found(alone)
+
+
+RUN = """
+import os
+
+def is_lazy(device):
+    return str(device).startswith("xla")
+
+class Config:
+    if os.getenv("RUN") == "cpu":
+        _device, kind = None, None
+    else:
+        try:
+            _device = torch_xla.device()
+            kind = "tpu"
+        except Exception:
+            _device = None
+            kind = "gpu" if torch.cuda.is_available() else "cpu"
+    device = _device if _device is not None else "cpu"
+    checks = False if kind == "tpu" else True
+    saving = True if kind == "gpu" else False
+
+def train(config):
+    lazy = is_lazy(config.device)
+    for _ in range(100):
+        loss = step(torch.ones(2, 4, device=config.device))
+        if TEST:
+            print(loss)
+        torch_xla.sync()
+
+train(Config())
+"""
+
+
+@pytest.mark.parametrize("test", ["lazy", "is_lazy(config.device)", "config.kind == 'tpu'", "config.kind != 'gpu'"])
+def test_what_asks_for_the_kind_of_device_holds_on_it(test: str) -> None:
+    assert found(RUN.replace("TEST", test)) == [("print(loss)", "print-tensor")]
+    assert found(RUN.replace("TEST", f"not ({test})")) == []
+
+
+@pytest.mark.parametrize("test", ["config.checks", "config.saving", "getattr(config, 'checks', True) and not lazy"])
+def test_settings_that_follow_from_the_kind_of_device_hold_on_it(test: str) -> None:
+    assert found(RUN.replace("TEST", test)) == []
+
+
+STEPS = """
+for i in range(100):
+    loss = step(torch.ones(2, 4, device=device))
+    torch_xla.sync()
+    if TEST:
+        print(loss + 1)
+"""
+TESTS = {
+    "a broken loss": ("torch.isnan(loss)", [("if torch.isnan(loss):", "tensor-branch")]),
+    "a loss that is not finite": (
+        "not torch.isfinite(loss).all()",
+        [("if not torch.isfinite(loss).all():", "tensor-branch")],
+    ),
+    "a whole loss": (
+        "torch.isfinite(loss)",
+        [("if torch.isfinite(loss):", "tensor-branch"), ("print(loss + 1)", "print-tensor")],
+    ),
+    "an interval": ("i % 10 == 0", [("print(loss + 1)", "periodic-read")]),
+    "an interval beside a flag": ("input() or i % 10 == 0", [("print(loss + 1)", "periodic-read")]),
+    "a flag": ("input()", [("print(loss + 1)", "print-tensor")]),
+    "an interval beside a value": (
+        "loss > 3 or i % 10 == 0",
+        [("if loss > 3 or i % 10 == 0:", "tensor-branch"), ("print(loss + 1)", "print-tensor")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("test", "expected"), TESTS.values(), ids=TESTS)
+def test_how_often_what_stands_under_a_test_runs(test: str, expected: list[tuple[str, str]]) -> None:
+    assert found(STEPS.replace("TEST", test)) == expected
+
+
+ROWS = """
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+import torch_xla.distributed.parallel_loader as pl
+
+def aligned(parts):
+    longest = max(len(part) for part in parts)
+    return torch.stack([torch.cat([p, torch.zeros(longest - len(p))]) for p in parts])
+
+class Rows(Dataset):
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        return ROW
+
+def collate(rows):
+    return BATCH
+
+for batch in pl.MpDeviceLoader(DataLoader(Rows(), batch_size=SIZE, drop_last=True, collate_fn=collate), device):
+    step(batch)
+"""
+PADDED = (
+    "return torch.stack([torch.cat([part, torch.zeros(longest - len(part))]) for part in parts])",
+    "dynamic-padding",
+)
+PADDING = {
+    "rows of a batch": ("torch.ones(index % 7, 4)", "aligned(rows)", "8", [PADDED]),
+    "a batch of one row": ("torch.ones(index % 7, 4)", "aligned(rows)", "1", []),
+    "parts of a row": ("aligned([torch.ones(index % 7), torch.ones(index % 5)])", "torch.stack(rows)", "8", []),
+}
+
+
+@pytest.mark.parametrize(("row", "batch", "size", "expected"), PADDING.values(), ids=PADDING)
+def test_padding_needs_several_rows(row: str, batch: str, size: str, expected: list[tuple[str, str]]) -> None:
+    text = ROWS.replace("return ROW", f"return {row}")
+    assert found(text.replace("BATCH", batch).replace("SIZE", size)) == expected

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from astroid import nodes
 
-from xla_lint.program.backend import ASSUMED
 from xla_lint.program.domain.being import narrowed
 from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.definitions import Class, Function
@@ -26,13 +25,14 @@ from xla_lint.program.domain.values import (
     Trait,
     options,
 )
+from xla_lint.program.interpreter.backend_flags import answer_of_flag
 from xla_lint.program.interpreter.constant_flags import is_constant_flag
 from xla_lint.program.interpreter.narrowing import narrowing, written_again
 from xla_lint.program.interpreter.truth import Truth, combine, is_setting, is_structural, number_of, truth_of_number
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import expression
-from xla_lint.program.syntax.device_tests import asks_for_device
-from xla_lint.program.syntax.index import is_choice, is_flag, last_name
+from xla_lint.program.syntax.broken_values import finds_broken
+from xla_lint.program.syntax.index import last_name
 from xla_lint.program.syntax.version_tests import Answer, VersionTests
 
 if TYPE_CHECKING:
@@ -57,11 +57,13 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
         return truth_of_boolean(machine, node)
     value = machine.evaluate(node)
     truth = truth_of_value(machine, node, value)
+    if (broken := finds_broken(node)) is not None:
+        (truth.if_true if broken else truth.if_false).update({Condition.PERIODIC, Condition.ONCE})
     truth.narrow_true, truth.narrow_false = narrowing(node)
     if isinstance(node, nodes.Compare) and truth.known is not None and not is_structural(node, value):
         truth.known = None
     if truth.known is None and not truth.ranked and (asked := answer_of_flag(machine, node)) is not None:
-        truth.known, truth.usual = asked, None
+        truth.known, truth.usual, truth.stated = asked, None, True
     elif truth.known is None and isinstance(value, Number) and is_constant_flag(machine, node):
         truth.known = None if value.const is None else bool(value.const)
     if truth.known is None:
@@ -70,23 +72,6 @@ def truth_and_value(machine: Machine, node: nodes.NodeNG) -> tuple[Truth, Value]
         truth.if_true.add(Condition.SETTING)
         truth.if_false.add(Condition.SETTING)
     return truth, value
-
-
-def answer_of_flag(machine: Machine, node: nodes.NodeNG) -> bool | None:
-    """What a flag for running on XLA, as its definition or the tests of it show, answers; None for another test."""
-    on_xla = machine.backend is ASSUMED
-    if (asked := asks_for_device(node)) is not None:
-        return asked is on_xla
-    flags = machine.at.frame.index.flags if machine.at.frame.index is not None else ()
-    if not flags:
-        return None
-    if isinstance(node, (nodes.Name, nodes.Attribute, nodes.Call)):
-        return on_xla if is_flag(node) and node.as_string() in flags else None
-    if not is_choice(node):
-        return None
-    text = node.as_string()
-    opposite = text.replace(" != ", " == ") if " != " in text else text.replace(" == ", " != ")
-    return on_xla if text in flags else not on_xla if opposite in flags else None
 
 
 def answer_of_release(machine: Machine, node: nodes.NodeNG) -> bool | None:

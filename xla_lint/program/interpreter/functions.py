@@ -19,6 +19,7 @@ from xla_lint.program.domain.objects import is_undecided, resolved
 from xla_lint.program.domain.state import Frame, meet_all
 from xla_lint.program.domain.values import NONE, UNKNOWN, Instance, Mapping, Number, Sequence, Trait
 from xla_lint.program.domain.walk import nesting
+from xla_lint.program.interpreter.backend_flags import stated
 from xla_lint.program.interpreter.seeds import brought, with_evidence
 from xla_lint.program.interpreter.truth import parting
 from xla_lint.program.machine.boundary import Boundary
@@ -263,7 +264,7 @@ def left_alone(default: Value) -> Value:
 
 @statement(nodes.Return)
 def return_(machine: Machine, node: nodes.Return) -> None:
-    value = machine.evaluate(node.value) if node.value is not None else NONE
+    value = stated(machine, node.value, machine.evaluate(node.value)) if node.value is not None else NONE
     if machine.at.state is not None:
         machine.at.frame.returns.append((value, machine.at.state))
     machine.at.state = None

@@ -42,10 +42,18 @@ class Truth:
     usual: bool | None = None
     """The answer where it is that of a default which no call in sight changes."""
 
+    stated: bool = False
+    """Whether the answer follows from the backend that the program runs on."""
+
     @property
     def ranked(self) -> bool:
         """Whether the answer differs between replicas."""
         return Condition.RANK in self.if_true or Condition.RANK in self.if_false
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether a flag answers of which nothing more is known."""
+        return self.if_true == self.if_false == SET
 
     @property
     def apart(self) -> frozenset[Trait]:
@@ -59,6 +67,7 @@ class Truth:
         return Truth(known, self.if_false, self.if_true, self.narrow_false, self.narrow_true, usual)
 
 
+SET = {Condition.SETTING}
 PARTING = {Condition.RANK: Trait.RANK, Condition.DATA: Trait.DATA}
 """The conditions that hold on some replicas and not on others, and how a number is marked that does so."""
 
@@ -121,7 +130,7 @@ def all_of(answers: list[bool | None]) -> bool | None:
 
 
 def combine(op: str, truths: list[Truth]) -> Truth:
-    """The truth of several tests joined by `and` or `or`."""
+    """The truth of several tests joined by `and` or `or`; `flag or step % 10 == 0` asks for every tenth step."""
     if op == "or":
         return combine("and", [truth.negated() for truth in truths]).negated()
     known = all_of([truth.known for truth in truths])
@@ -130,6 +139,9 @@ def combine(op: str, truths: list[Truth]) -> Truth:
     either_way = {Condition.RANK, Condition.DATA, Condition.RANDOM, Condition.SETTING}
     if_false = set.intersection(*(truth.if_false for truth in undecided))
     if_false |= {condition for truth in undecided for condition in truth.if_false & either_way}
+    told = [truth for truth in undecided if not truth.is_setting]
+    if told and all(Condition.PERIODIC in truth.if_false for truth in told):
+        if_false.add(Condition.PERIODIC)
     return Truth(
         known,
         {condition for truth in truths for condition in truth.if_true},

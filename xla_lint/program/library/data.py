@@ -135,12 +135,18 @@ def batch_of(machine: Machine, dataset: Value, collate: Value | None, arguments:
                 if isinstance(callee, Function):
                     callee = bound_to(callee, option)
             if isinstance(callee, Function) or (isinstance(callee, Instance) and callee.library == "functools.partial"):
-                with machine.elsewhere(loops=(), callback=True):
+                with machine.elsewhere(loops=(), callback=not takes_one_row(arguments)):
                     row = row_of(machine, dataset, arguments.node)
                     result = machine.call(callee, Arguments(arguments.node, [Sequence(None, row)]))
                 return on_host(result)
         return UNKNOWN
     return on_host(row_of(machine, dataset, arguments.node), stacked=True)
+
+
+def takes_one_row(arguments: Arguments) -> bool:
+    """Whether a loader is told to make a batch of each row: none is longer than another there."""
+    size = arguments.get(1, "batch_size")
+    return isinstance(size, Number) and size.const == 1 and Trait.DEFAULT not in size.traits
 
 
 def row_of(machine: Machine, dataset: Value, node: nodes.NodeNG) -> Value:

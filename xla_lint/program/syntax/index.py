@@ -50,6 +50,8 @@ class Index:
         """By loop, as far as it was asked: the names that a turn may take over from the turn before."""
         self.flags: set[str] = set()
         """The names and attributes that a test asks to know whether the program runs on XLA."""
+        self.kinds: dict[str, str] = {}
+        """By the last name of what holds it: how a program calls the lazy device, set where it takes the device."""
         self._read_from_inside: dict[nodes.NodeNG, dict[str, list[nodes.Name]]] = {}
         self._bound: dict[str, set[str]] = {}
         self._aliases: dict[str, list[str]] = defaultdict(list)
@@ -122,6 +124,8 @@ class Index:
         target = node.target if isinstance(node, nodes.AugAssign) else node.targets[0]
         if isinstance(target, (nodes.AssignName, nodes.AssignAttr)) and holds_on_device_alone(node.value):
             self.flags.add(target.as_string())
+        if isinstance(node.value, nodes.Const) and node.value.value in CHOICES and stands_by_device(node):
+            self.kinds[last_name(target)] = node.value.value
         if isinstance(target, (nodes.AssignAttr, nodes.Subscript)):
             self._targets[scope].append(target)
         if isinstance(target, nodes.AssignName):
@@ -356,6 +360,14 @@ def reaches_for_xla(body: list[nodes.NodeNG]) -> bool:
         if isinstance(statement, nodes.ImportFrom) and statement.modname in CORE:
             return True
     return calls_one_of(body, DEVICE_CALLS)
+
+
+def stands_by_device(node: nodes.NodeNG) -> bool:
+    """Whether a statement stands in a branch beside the call that takes the lazy device."""
+    if not isinstance(node.parent, (nodes.If, nodes.Try)):
+        return False
+    block = node.parent.body if node in node.parent.body else node.parent.orelse
+    return node in block and calls_one_of(block, DEVICE_CALLS)
 
 
 def calls_one_of(body: list[nodes.NodeNG], names: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ from xla_lint.rules.shapes.padding import (
     TOKENIZERS,
     Style,
     leaves_rows_ragged,
+    makes_row,
     may_have_one_length,
     padding_of,
     padding_to_one,
@@ -68,8 +69,8 @@ class DynamicPadding(Rule):
     length with `torch.nn.functional.pad`. A few buckets of fixed length waste less padding, at one compilation each.
 
     ## When it is fine
-    A single prompt outside loops, rows that have one length already, and rows that a collator or `tokenizer.pad` pads
-    to one length when the batch is put together.
+    A single prompt outside loops, batches of one row, the parts of one row, rows that have one length already, and rows
+    that a collator or `tokenizer.pad` pads to one length when the batch is put together.
 
     ## On TorchTPU and TorchNeuron
     Each new length compiles anew every operation that it meets (documented by both).
@@ -91,7 +92,7 @@ class DynamicPadding(Rule):
 
     def check(self, event: Event) -> Iterator[Finding]:
         """Report padding to the longest row of a batch."""
-        if isinstance(event, HandPadding) and (event.context.step is not None or event.context.callback):
+        if isinstance(event, HandPadding) and _meets_rows(event):
             yield self.finding(
                 event.node,
                 confidence(event.context),
@@ -163,6 +164,11 @@ class DynamicPadding(Rule):
             bound=bound,
             advice=advice,
         )
+
+
+def _meets_rows(padding: HandPadding) -> bool:
+    """Whether rows of many batches are padded there: a dataset's `__getitem__` fits together the parts of one row."""
+    return (padding.context.step is not None or padding.context.callback) and not makes_row(padding)
 
 
 def _has_filler(event: LibraryCall) -> bool:

@@ -18,7 +18,7 @@ from xla_lint.rules.arguments import constant, given, is_spelled_out
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xla_lint.program.domain.events import LibraryCall
+    from xla_lint.program.domain.events import Event, LibraryCall
     from xla_lint.program.queries import Program
 
 
@@ -139,13 +139,13 @@ def repeated(call: LibraryCall) -> bool:
     return not makes_row(call) and (call.context.callback or bool(call.context.loops))
 
 
-def makes_row(call: LibraryCall) -> bool:
-    """Whether a call is part of a dataset's `__getitem__`."""
-    return any(getattr(scope, "name", "") == "__getitem__" for scope in _scopes(call))
+def makes_row(event: Event) -> bool:
+    """Whether something is part of a dataset's `__getitem__`."""
+    return any(getattr(scope, "name", "") == "__getitem__" for scope in _scopes(event))
 
 
-def _scopes(call: LibraryCall) -> Iterator[nodes.NodeNG]:
-    """The functions in which a call stands, and those that led there."""
+def _scopes(call: Event) -> Iterator[nodes.NodeNG]:
+    """The functions in which something happens, and those that led there."""
     around = [call.node, *(site.node for site in call.context.stack if site.node is not None)]
     return (node.scope() for node in around)
 
