@@ -195,10 +195,7 @@ def collate(rows):
 for batch in pl.MpDeviceLoader(DataLoader(Rows(), batch_size=SIZE, drop_last=True, collate_fn=collate), device):
     step(batch)
 """
-PADDED = (
-    "return torch.stack([torch.cat([part, torch.zeros(longest - len(part))]) for part in parts])",
-    "dynamic-padding",
-)
+PADDED = ("return torch.stack([torch.cat([p, torch.zeros(longest - len(p))]) for p in parts])", "dynamic-padding")
 PADDING = {
     "rows of a batch": ("torch.ones(index % 7, 4)", "aligned(rows)", "8", [PADDED]),
     "a batch of one row": ("torch.ones(index % 7, 4)", "aligned(rows)", "1", []),
@@ -210,3 +207,64 @@ PADDING = {
 def test_padding_needs_several_rows(row: str, batch: str, size: str, expected: list[tuple[str, str]]) -> None:
     text = ROWS.replace("return ROW", f"return {row}")
     assert found(text.replace("BATCH", batch).replace("SIZE", size)) == expected
+
+
+ENDLESS = """
+from torch.utils.data import DataLoader, IterableDataset
+import torch_xla.distributed.parallel_loader as pl
+
+def rows():
+    while LEFT:
+        yield torch.ones(4)
+
+class Rows(IterableDataset):
+    def stream(self):
+        while LEFT:
+            yield torch.ones(4)
+
+    def __iter__(self):
+        ITERATES
+
+for batch in pl.MpDeviceLoader(DataLoader(Rows(), batch_size=8), device):
+    step(batch)
+"""
+
+
+@pytest.mark.parametrize("iterates", ["return rows()", "return self.stream()", "yield from rows()"])
+def test_rows_that_never_end_leave_no_last_batch(iterates: str) -> None:
+    text = ENDLESS.replace("ITERATES", iterates)
+    assert found(text.replace("LEFT", "True")) == []
+    assert [rule for _, rule in found(text.replace("LEFT", "input()"))] == ["ragged-batch"]
+
+
+SHARED = """
+import time
+from accelerate import Accelerator
+from accelerate.utils import broadcast
+accelerator = Accelerator()
+model, optimizer = accelerator.prepare(model, optimizer)
+flag = torch.tensor(0, device=accelerator.device)
+if accelerator.is_main_process and time.time() > 1e9:
+    flag += 1
+FLAG
+if flag.item() == 1:
+    accelerator.save_state("checkpoint")
+"""
+
+
+def test_what_accelerate_broadcasts_is_the_same_everywhere() -> None:
+    told = ('accelerator.save_state("checkpoint")', "rank-divergence")
+    assert told in found(SHARED.replace("FLAG", "accelerator.wait_for_everyone()"))
+    assert told not in found(SHARED.replace("FLAG", "flag = broadcast(flag)"))
+
+
+def test_a_barrier_for_one_replica_is_told_once_at_the_outermost_test() -> None:
+    body = """
+        def shrink(losses):
+            if losses is not None and losses.shape[0] > 3:
+                torch_xla.sync()
+        losses = model(torch.ones(2, 4, device=device)) if xr.global_ordinal() == 0 else None
+        if xr.global_ordinal() == 0:
+            shrink(losses)
+        """
+    assert found(body) == [("shrink(losses)", "rank-divergence")]

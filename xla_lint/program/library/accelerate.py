@@ -99,6 +99,7 @@ def state(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     return Instance(None, dotted, node=arguments.node)
 
 
+UTILITIES = ("accelerate.utils.", "accelerate.utils.operations.")
 PREPARING = ("prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")
 
 
@@ -116,10 +117,23 @@ def prepare_all(machine: Machine, receiver: Instance, name: str, arguments: Argu
 @methods(ACCELERATOR, "gather", "gather_for_metrics", "reduce", "pad_across_processes")
 def gather(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """Values of all replicas come together; `pad_across_processes` alone cuts nothing."""
-    value = arguments.get(0) or UNKNOWN
     if name != "pad_across_processes":
         machine.barrier(arguments.node, f"accelerator.{name}", silent=True, waits=True)
-    shared = name != "pad_across_processes"
+    return alike(arguments.get(0) or UNKNOWN, shared=name != "pad_across_processes")
+
+
+@function(*(module + name for module in UTILITIES for name in ("gather", "reduce", "broadcast")))
+def gather_anywhere(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """The same without an `Accelerator`; a broadcast goes through the host, and cuts nothing."""
+    if dotted.endswith(".broadcast"):
+        machine.collective(arguments.node, dotted)
+    else:
+        machine.barrier(arguments.node, dotted, silent=True, waits=True)
+    return alike(arguments.get(0) or UNKNOWN, shared=True)
+
+
+def alike(value: Value, *, shared: bool) -> Value:
+    """Values that all replicas hold alike, or each its own."""
     return changed(value, lambda item: item.like(shared=shared) if isinstance(item, Tensor) else item, OBJECTS)
 
 

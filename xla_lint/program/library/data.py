@@ -38,6 +38,7 @@ from xla_lint.program.library.iterables import length
 from xla_lint.program.library.progress import bar_method
 from xla_lint.program.library.registry import function, methods
 from xla_lint.program.machine.arguments import Arguments
+from xla_lint.program.syntax.imports import bindings_of
 
 if TYPE_CHECKING:
     from xla_lint.program.machine.machine import Machine
@@ -101,10 +102,24 @@ def is_endless(machine: Machine, dataset: Value, arguments: Arguments) -> bool:
 
 
 def yields_for_ever(source: Value | None) -> bool:
-    """Whether a dataset or a sampler of the project yields rows for ever."""
+    """Whether a dataset or a sampler of the project yields rows for ever, in itself or by a function that it calls."""
     method = member_of(source.cls, "__iter__") if isinstance(source, Instance) else None
-    loops = method.node.nodes_of_class(nodes.While) if isinstance(method, Function) else ()
+    if not isinstance(source, Instance) or not isinstance(method, Function):
+        return False
+    givers = [node.value for node in method.node.nodes_of_class((nodes.Return, nodes.YieldFrom))]
+    called = [giver.func for giver in givers if isinstance(giver, nodes.Call)]
+    generators = [made for func in called if (made := generator_of(source, func)) is not None]
+    loops = (loop for function in (method.node, *generators) for loop in function.nodes_of_class(nodes.While))
     return any(isinstance(loop.test, nodes.Const) and loop.test.value for loop in loops)
+
+
+def generator_of(owner: Instance, func: nodes.NodeNG) -> nodes.NodeNG | None:
+    """The function of the file, or the method of the owner, that an expression names; None for others."""
+    if isinstance(func, nodes.Attribute):
+        method = member_of(owner.cls, func.attrname) if isinstance(func.expr, nodes.Name) else None
+        return method.node if isinstance(method, Function) else None
+    found = bindings_of(func) if isinstance(func, nodes.Name) else ()
+    return next((node for node in found if isinstance(node, nodes.FunctionDef)), None)
 
 
 def rows_drawn(arguments: Arguments) -> int | None:

@@ -26,17 +26,18 @@ WHY = {
 
 
 def dividing(context: Context, *, by_data: bool = True, replicated: bool = False) -> Constraint | None:
-    """The innermost condition that holds on some replicas and not on others.
+    """The condition that holds on some replicas and not on others.
 
-    A value read from the device divides replicas only where several run; `replicated` says so of the whole program.
+    It is the outermost test on the rank: what differs between the replicas that pass it is no matter of the others. Of
+    tests on values it is the innermost. A value read from the device divides replicas only where several run;
+    `replicated` says so of the whole program.
     """
     several = by_data and (replicated or context.replicated)
-    divides = [
-        constraint
-        for constraint in context.path_condition
-        if constraint.condition is Condition.RANK or (several and constraint.condition is Condition.DATA)
-    ]
-    return max(divides, key=lambda constraint: (constraint.calls, constraint.condition is Condition.RANK), default=None)
+    ranks = [c for c in context.path_condition if c.condition is Condition.RANK]
+    if ranks:
+        return min(ranks, key=lambda constraint: constraint.calls)
+    data = [c for c in context.path_condition if several and c.condition is Condition.DATA]
+    return max(data, key=lambda constraint: constraint.calls, default=None)
 
 
 def anchor(event: Event, constraint: Constraint) -> nodes.NodeNG:

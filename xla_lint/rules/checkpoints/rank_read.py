@@ -110,8 +110,8 @@ class RankRead(Rule):
 
     @cached_property
     def _diverging(self) -> set[nodes.NodeNG]:
-        """The calls under a test on the rank that reach a collective: the call as a whole is the mistake."""
-        found = [(event, dividing(event.context)) for event in self.program.of(Collective)]
+        """The calls under a test on the rank that wait for all replicas: the call as a whole is the mistake."""
+        found = [(event, dividing(event.context)) for event in self.program.of(Collective) if event.waits]
         return {anchor(event, constraint) for event, constraint in found if constraint is not None}
 
     def _check_save(self, save: Save) -> Iterator[Finding]:
