@@ -276,11 +276,12 @@ def expected(handler: nodes.ExceptHandler, body: list[nodes.NodeNG]) -> set[str]
 
 
 def is_probe(body: list[nodes.NodeNG]) -> bool:
-    """Whether a block asks for one thing, and does no more than to weigh the answer."""
-    if any(isinstance(statement, (nodes.Import, nodes.ImportFrom)) for statement in body[1:]):
-        return False
-    calls = (call for statement in body[1:] for call in statement.nodes_of_class(nodes.Call))
-    return all(isinstance(call.func, nodes.Name) and call.func.name in WEIGHING for call in calls)
+    """Whether a block asks for one thing, and does no more than to weigh the answer, or to return it."""
+    rest = body[1:]
+    calls = (call for statement in rest for call in statement.nodes_of_class(nodes.Call))
+    return all(isinstance(statement, (nodes.If, nodes.Return)) for statement in rest) and all(
+        isinstance(call.func, nodes.Name) and call.func.name in WEIGHING for call in calls
+    )
 
 
 def mentions_xla(node: nodes.NodeNG) -> bool:

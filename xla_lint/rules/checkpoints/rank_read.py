@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xla_lint.program.backend.backend import Role
+from xla_lint.program.domain.contexts import Condition
 from xla_lint.program.domain.events import Collective, Read, Save
 from xla_lint.program.domain.values import Location
 from xla_lint.rules.base import GATHERED, Confidence, Counter, Rule, Severity
@@ -85,7 +86,8 @@ class RankRead(Rule):
 
     def _check_read(self, read: Read) -> Iterator[Finding]:
         constraint = dividing(read.context, by_data=False)
-        if constraint is None or not on_some_replicas(read) or read.tensor.collective:
+        failed = read.context.once and Condition.DATA in read.context.conditions
+        if failed or constraint is None or not on_some_replicas(read) or read.tensor.collective:
             return
         call = anchor(read, constraint)
         if (call is not read.node and call in self._diverging) or self._costs_all(read.node):
