@@ -141,6 +141,31 @@ def test_settings_that_follow_from_the_kind_of_device_hold_on_it(test: str) -> N
     assert found(RUN.replace("TEST", test)) == []
 
 
+KEPT = """
+class Part(torch.nn.Module):
+    def __init__(self, saving=False):
+        super().__init__()
+        self.saving = saving
+        self.inner = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        if self.saving and self.training:
+            print(x)
+        return self.inner(x)
+
+model = Part(saving=SAVING).to(device)
+for _ in range(100):
+    step(torch.ones(2, 4, device=device))
+    torch_xla.sync()
+"""
+
+
+def test_they_hold_where_an_object_keeps_them() -> None:
+    config = RUN.replace("TEST", "False").replace("train(Config())", "")
+    assert found(config + KEPT.replace("SAVING", "Config.saving")) == []
+    assert found(config + KEPT.replace("SAVING", "input()")) == [("print(x)", "print-tensor")]
+
+
 STEPS = """
 for i in range(100):
     loss = step(torch.ones(2, 4, device=device))

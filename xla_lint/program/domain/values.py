@@ -116,10 +116,12 @@ class Trait(enum.Enum):
     DEFAULT = "the default of a parameter, which no call in sight changes"
     ITEM = "another one in each item that a comprehension makes, or a call that takes all items at once"
     FACT = "known of the device, whatever the configuration, or spelled apart by the calls of a function"
+    KIND = "follows from the kind of device alone, wherever it is kept"
 
 
 NO_TRAITS: frozenset[Trait] = frozenset()
 FACT = frozenset({Trait.FACT})
+OF_KIND = FACT | {Trait.KIND}
 RANKED = frozenset({Trait.RANK})
 OWN = RANKED | {Trait.DATA}
 """The traits of what each replica may have another one of."""
@@ -398,7 +400,7 @@ def as_setting(value: Value) -> Value:
     """A value as an object keeps it: a setting, which may be another one tomorrow."""
     if isinstance(value, Text) and value.fact:
         return replace(value, fact=False)
-    if isinstance(value, Number) and Trait.FACT in value.traits:
+    if isinstance(value, Number) and value.traits & OF_KIND == FACT:
         return replace(value, traits=value.traits - {Trait.FACT})
     return value
 

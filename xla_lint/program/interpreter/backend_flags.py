@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.program.backend import ASSUMED
-from xla_lint.program.domain.values import FACT, Number
+from xla_lint.program.domain.values import OF_KIND, Number
 from xla_lint.program.syntax.device_tests import asks_for_device
 from xla_lint.program.syntax.index import is_choice, is_flag, last_name
 
@@ -54,4 +54,4 @@ def stated(machine: Machine, node: nodes.NodeNG | None, value: Value) -> Value:
     """What an expression that asks for the device gives where its own parts do not tell."""
     known = isinstance(value, Number) and value.const is not None
     asked = None if known or node is None else asks_for_device(node)
-    return value if asked is None else Number(asked is (machine.backend is ASSUMED), traits=FACT)
+    return value if asked is None else Number(asked is (machine.backend is ASSUMED), traits=OF_KIND)

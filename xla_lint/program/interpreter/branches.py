@@ -14,7 +14,7 @@ from xla_lint.program.domain.events import HostChoice, Parting
 from xla_lint.program.domain.join import join_all, may_alias, per_replica
 from xla_lint.program.domain.longest import LONGEST_LENGTH
 from xla_lint.program.domain.state import meet_all
-from xla_lint.program.domain.values import FACT, NO_TENSOR, Number, Trait
+from xla_lint.program.domain.values import NO_TENSOR, OF_KIND, Number, Trait
 from xla_lint.program.interpreter.conditions import ask, narrow, narrow_again
 from xla_lint.program.library.longest_rows import keeps_for_each_batch
 from xla_lint.program.machine.meanings import expression, statement
@@ -245,7 +245,7 @@ def conditional_expression(machine: Machine, node: nodes.IfExp) -> Value:
     if Condition.RANDOM in truth.if_true and machine.operations > operations:
         machine.emit(HostChoice(node.test, machine.context, "conditional expression"))
     if truth.stated and isinstance(results[0], Number):
-        return replace(results[0], traits=results[0].traits | FACT)
+        return replace(results[0], traits=results[0].traits | OF_KIND)
     named = isinstance(node.body, REFERENCES) and isinstance(node.orelse, REFERENCES)
     result = may_alias(results) if named else join_all(results)
     return per_replica(result, results, truth.apart) if truth.apart else result
