@@ -29,7 +29,7 @@ from xla_lint.program.domain.values import (
     Value,
 )
 from xla_lint.program.domain.walk import OBJECTS, changed
-from xla_lint.program.library.data import wrap
+from xla_lint.program.library.data import on_host, wrap
 from xla_lint.program.library.networks import place_model
 from xla_lint.program.library.optimizers import WRAPPED, clip, models_of, reduce
 from xla_lint.program.library.registry import attributes, function, methods
@@ -122,14 +122,18 @@ def gather(machine: Machine, receiver: Instance, name: str, arguments: Arguments
     return alike(arguments.get(0) or UNKNOWN, shared=name != "pad_across_processes")
 
 
-@function(*(module + name for module in UTILITIES for name in ("gather", "reduce", "broadcast")))
+@function(*(module + name for module in UTILITIES for name in ("gather", "reduce")))
 def gather_anywhere(machine: Machine, dotted: str, arguments: Arguments) -> Value:
-    """The same without an `Accelerator`; a broadcast goes through the host, and cuts nothing."""
-    if dotted.endswith(".broadcast"):
-        machine.collective(arguments.node, dotted)
-    else:
-        machine.barrier(arguments.node, dotted, silent=True, waits=True)
+    """The same without an `Accelerator`."""
+    machine.barrier(arguments.node, dotted, silent=True, waits=True)
     return alike(arguments.get(0) or UNKNOWN, shared=True)
+
+
+@function(*(module + "broadcast" for module in UTILITIES))
+def broadcast(machine: Machine, dotted: str, arguments: Arguments) -> Value:
+    """It is `xm.mesh_reduce`: what the first replica holds comes to all of them on the host, and nothing is cut."""
+    machine.collective(arguments.node, dotted)
+    return on_host(arguments.get(0) or UNKNOWN)
 
 
 def alike(value: Value, *, shared: bool) -> Value:
