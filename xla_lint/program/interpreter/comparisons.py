@@ -118,11 +118,9 @@ def compare(machine: Machine, node: nodes.NodeNG, op: str, left_node: nodes.Node
         machine.read(node, None, Sequence([left, right]), How.BRANCH, "comparison of tuples")
         return NUMBER
     if isinstance(left, Text) and isinstance(right, Text) and left.const is not None and right.const is not None:
-        const = COMPARISONS[op](left.const, right.const) if op in COMPARISONS else None
-        told = (
-            left.fact or right.fact or asks_lazy_device(machine, left, right) or asks_lazy_device(machine, right, left)
-        )
-        return Number(const, traits=FACT if told else NO_TRAITS)
+        name, asked = (left, right) if type(left_node) is nodes.Const else (right, left)
+        told = op in COMPARISONS and (left.fact or right.fact or asks_lazy_device(machine, name, asked))
+        return Number(COMPARISONS[op](left.const, right.const), traits=FACT) if told else NUMBER
     if HALF in (left, right) and op in ("==", "!=") and SHAPE in (left, right):
         return Number(op == "!=", traits=FACT)
     if any(isinstance(side, (Text, Choice)) and side.ranked for side in (left, right)):

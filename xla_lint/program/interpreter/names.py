@@ -10,8 +10,9 @@ from astroid import nodes
 from xla_lint.program.backend import OWN_PACKAGES, backend_of
 from xla_lint.program.domain.definitions import Imported
 from xla_lint.program.domain.events import ForeignName
+from xla_lint.program.domain.join import join_all
 from xla_lint.program.domain.objects import OPEN, is_undecided, resolved
-from xla_lint.program.domain.values import UNKNOWN, Instance, Location, Name
+from xla_lint.program.domain.values import UNKNOWN, Choice, Instance, Location, Name
 from xla_lint.program.syntax.unused import unused_names
 from xla_lint.program.syntax.uses import is_member, path_of, receiver_of
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 
 BUILTINS = {name: Name("builtins." + name) for name in dir(builtins)}
+IMPORTS = frozenset({Imported, Choice})
+"""What may stand for an import of the project's own that was not looked up yet: itself, or one of several paths."""
 
 
 def lookup(machine: Machine, name: str) -> Value:
@@ -30,7 +33,7 @@ def lookup(machine: Machine, name: str) -> Value:
     assert state is not None
     value = state.env.get(name)
     if value is not None and name not in frame.outside:
-        return value if type(value) is not Imported else known(machine, state.env, name)
+        return value if type(value) not in IMPORTS else known(machine, state.env, name)
     outer = frame.outside.get(name, frame.outer)
     while outer is not None:
         if name in outer.env:
@@ -44,6 +47,9 @@ def known(machine: Machine, env: dict[str, Value], name: str) -> Value:
     value = env[name]
     if isinstance(value, Imported):
         value = env[name] = machine.find_imported(value)
+    elif isinstance(value, Choice) and any(isinstance(option, Imported) for option in value.options):
+        found = (machine.find_imported(o) if isinstance(o, Imported) else o for o in value.options)
+        value = env[name] = join_all(found)
     return value
 
 
