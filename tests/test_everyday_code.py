@@ -123,9 +123,16 @@ CASES = {
                 self.buffer[3] = 1
                 first = torch.from_numpy(self.products).to(x.device)  # expect: xla-host-tensor
                 second = torch.tensor(self.betas, device=x.device)  # expect: xla-host-tensor
-                own = torch.from_numpy(self.rows).to(x.device)
+                third = torch.from_numpy(self.rows).to(x.device)  # expect: xla-host-tensor
                 changed = torch.tensor(self.buffer, device=x.device)
-                return x * first.sum() * second.sum() * own.sum() * changed.sum()
+                return x * first.sum() * second.sum() * third.sum() * changed.sum()
+
+        class Batch:
+            def __init__(self, rows):
+                self.rows = np.array(rows)
+
+            def tensor(self):
+                return torch.from_numpy(self.rows).to(device)
 
         schedule = Schedule(1000, sys.argv)
         for x in loader:
@@ -133,7 +140,43 @@ CASES = {
             weights = torch.tensor(WEIGHTS, device=device)  # expect: xla-host-tensor
             seen = torch.tensor(SEEN, device=device)
             small = torch.tensor([1.0, 2.0], device=device)
-            update(schedule.noise(x.to(device)) * weights.sum() * seen.sum() * small.sum())
+            own = Batch(sys.argv).tensor()
+            update(schedule.noise(x.to(device)) * weights.sum() * seen.sum() * small.sum() * own.sum())
+    """,
+    "tables that are handed to helpers": """
+        import numpy as np
+        BETAS = np.linspace(1e-4, 0.02, 1000)
+
+        def take(table, t, shape):
+            found = torch.from_numpy(table).to(device=t.device)[t].float()  # expect: xla-host-tensor
+            return found.expand(shape)
+
+        def weigh(rows, *, scale):
+            return torch.as_tensor(rows, device=device) * torch.tensor(scale, device=device)  # expect: xla-host-tensor
+
+        def change(table):
+            table = table + 1.0
+            return torch.from_numpy(table).to(device)
+
+        def shuffled(order):
+            return torch.from_numpy(order).to(device)
+
+        class Diffusion:
+            def __init__(self, betas):
+                betas = np.array(betas, dtype=np.float64)
+                self.products = np.cumprod(1.0 - betas)
+                self.roots = np.sqrt(self.products) if len(betas) > 1 else np.ones(1)
+                self.order = np.arange(len(betas))
+
+            def noisy(self, x, t):
+                np.random.shuffle(self.order)
+                rest = change(self.products) + shuffled(self.order)
+                return take(self.roots, t, x.shape) * x + rest
+
+        diffusion = Diffusion(BETAS)
+        for rows, x in zip(sys.argv, loader):
+            t = torch.randint(0, 1000, (2,), device=device)
+            update(diffusion.noisy(x, t) * weigh(rows, scale=BETAS))
     """,
     "wrappers that move the parameters": """
         from torch_xla.distributed.fsdp import XlaFullyShardedDataParallel as FSDP

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from astroid import nodes
 
     from xla_lint.program.domain.compilations import Compilation
+    from xla_lint.program.domain.definitions import Function
     from xla_lint.program.domain.loops import Loop
 
 
@@ -41,6 +42,8 @@ class CallSite:
     """How many loops were around the call."""
     node: nodes.NodeNG | None = field(default=None, compare=False)
     """The call."""
+    caller: Function | None = field(default=None, compare=False)
+    """The function in which it stands; None for a module's top level."""
 
 
 class Constraint(NamedTuple):

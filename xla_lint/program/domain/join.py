@@ -244,6 +244,7 @@ def _instances(a: Instance, b: Instance, depth: int) -> Instance | None:
     kept = Instance(a.cls, a.library, _entries(a.attributes, b.attributes, depth), a.place, a.model, node=a.node)
     for name in ("certain", "prepared", "optional", "moves"):
         setattr(kept, name, changes.get(name, getattr(a, name)))
+    kept.around = a.around | b.around
     return kept
 
 

@@ -317,6 +317,8 @@ class Instance(Value):
     """For a model: the moves that gave it new parameters."""
     compilation: Compilation | None = None
     """What `torch.compile` was asked to do with it, for the device of a native backend."""
+    around: frozenset[Loop] = NO_LOOPS
+    """For an object of the project: the loops around the call that made it."""
 
     FIELDS: ClassVar[Table] = {
         "cls": APART,
@@ -330,6 +332,7 @@ class Instance(Value):
         "optional": EITHER,
         "moves": longest,
         "compilation": APART,
+        "around": EXPLAINS,
     }
 
 

@@ -164,7 +164,7 @@ def replayed(machine: Machine, known: Remembered) -> Value:
 
 def site(machine: Machine, function: Function, node: nodes.NodeNG) -> CallSite:
     """The call of a function, as a message shows it."""
-    return CallSite(function.name, int(node.lineno or 0), len(machine.at.loops), node)
+    return CallSite(function.name, int(node.lineno or 0), len(machine.at.loops), node, machine.at.frame.function)
 
 
 def activate(

@@ -38,7 +38,7 @@ WRAPPERS = frozenset({"collections.UserDict", "collections.UserList"})
 @calling(Class)
 def instantiate(machine: Machine, cls: Class, arguments: Arguments) -> Value:
     model = is_model(cls)
-    instance = Instance(cls, library_base(cls), model=model, node=arguments.node)
+    instance = Instance(cls, library_base(cls), model=model, node=arguments.node, around=frozenset(machine.loops))
     if model:
         instance.place, instance.certain = machine.device.place, machine.device.certain
     instance.optional = any(constraint.condition is Condition.SETTING for constraint in machine.here.path_condition)

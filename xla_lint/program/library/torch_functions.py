@@ -210,7 +210,7 @@ def _from_values(machine: Machine, name: str, arguments: Arguments, place: Locat
             machine.read(node, None, data, How.VALUE, f"torch.{name}()", materialises=True)
             return host_copy(data)
         return machine.derived(node, [data], kind=data.kind, length=data.length)
-    table = is_table(machine, data, node)
+    table = is_table(machine, data, node, array=name == "from_numpy")
     if place is Location.DEVICE:
         if table:
             machine.emit(TableSent(node, machine.context, machine.loop))
