@@ -106,6 +106,47 @@ CASES = {
             loss = update(x)
             rows.copy_(loss)  # expect: xla-value-read
     """,
+    "host tensors that add device values in place": """
+        total, seen, parts = torch.tensor(0.0), torch.zeros(1), torch.zeros(2)
+        there, number, plain = torch.zeros(1, device=device), 0.0, torch.zeros(1)
+        for x in loader:
+            total += update(x)  # expect: xla-value-read
+            seen.add_(update(x))  # expect: xla-value-read
+            parts[1] -= update(x)  # expect: xla-value-read
+            there += update(x)
+            there.add_(update(x))
+            number += update(x)
+            plain = plain + update(x)
+            total *= 0.9
+            seen.div_(2)
+        probe.value(total)  # is: host tensor
+        probe.value(seen.add_(t))  # is: host tensor of 1
+        probe.value(plain)  # is: device tensor of 1
+    """,
+    "a host tensor that adds up a loss with its history": """
+        total = torch.zeros(1)
+        for x in loader:
+            loss = model(x).mean()
+            total += loss  # expect: xla-value-read, xla-graph-growth
+    """,
+    "a model's buffers are where the model is": """
+        class Counting(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(4, 4)
+                self.register_buffer("seen", torch.zeros(1))
+
+            def forward(self, x):
+                out = self.net(x)
+                self.seen += out.detach().mean()
+                total = torch.zeros_like(out)
+                total += out
+                return total
+
+        counting = Counting().to(device)
+        for x in loader:
+            counting(x).mean().backward()
+    """,
     "random numbers drawn on the host": """
         keep = torch.rand(1)
         probe.value(keep.item())  # is: number random

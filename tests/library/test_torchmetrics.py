@@ -89,6 +89,34 @@ CASES = {
             several(guess.argmax(-1), truth)  # expect: xla-hidden-read
             torch_xla.sync()
     """,
+    "metrics that were never moved add to what they keep on the host": """
+        import torchmetrics
+        from torchmetrics.regression import MeanSquaredError
+        left, kept = MeanSquaredError(), torchmetrics.ConfusionMatrix(task="multiclass", num_classes=4)
+        left = MeanSquaredError()
+        table = torchmetrics.ConfusionMatrix(task="multiclass", num_classes=4)
+        moved = MeanSquaredError()
+        moved = moved.to(device)
+        late = torchmetrics.MeanAbsoluteError()
+        late.to(device)
+        given = torchmetrics.MeanAbsoluteError()
+        model.error = given
+        following = torchmetrics.Accuracy(task="multiclass", num_classes=4)
+        held = {"mse": MeanSquaredError()}
+        for _ in range(9):
+            guess, truth = model(torch.ones(2, 4, device=device)), torch.ones(2, 4, device=device)
+            left.update(guess, truth)  # expect: xla-hidden-read
+            table(guess, truth)  # expect: xla-hidden-read
+            moved.update(guess, truth)
+            late.update(guess, truth)
+            given.update(guess, truth)
+            kept.update(guess, truth)
+            following.update(guess, truth)
+            held["mse"].update(guess, truth)
+            left.update(guess.shape[0], 3.0)
+            torch_xla.sync()
+        probe.value(left.compute())  # is: host tensor
+    """,
 }
 
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import multiprocessing
+import operator
 import os
 import pkgutil
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
 import torch.utils.checkpoint
 import torch_xla
+import torch_xla.debug.metrics as metrics
 from torch import nn
 
 from tests.proof.measure import DEVICE
 from xla_lint.knowledge.runtime_calls import INITIALISING
+from xla_lint.program.library.tensors import FETCHING_IN_PLACE
 from xla_lint.rules.device.cuda_leftover import HARMLESS
 from xla_lint.rules.device.unsupported_call import FOREACH, METHODS, NUMPY_PASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_SECONDS = 300
 IN_TORCH_XLA = sorted(name for name in INITIALISING if name.startswith("torch_xla."))
@@ -148,3 +155,25 @@ def test_it_raises_without_cuda(call: object) -> None:
     assert callable(call)
     with pytest.raises(RuntimeError):
         call()
+
+
+def fetched() -> int:
+    """How many values the host has fetched so far."""
+    found = metrics.metric_data("TransferFromDeviceTime")
+    return found[0] if found else 0
+
+
+@pytest.mark.parametrize("name", sorted(FETCHING_IN_PLACE))
+def test_a_tensor_of_the_host_fetches_what_it_takes_in(name: str) -> None:
+    kept = torch.tensor(name.startswith("logical")) if name.startswith("logical") else torch.tensor(1.0)
+    given = torch.ones(4, device="xla").sum()
+    before = fetched()
+    getattr(kept, f"{name}_")(*[given] * (2 if name.startswith("addc") else 1))
+    assert (kept.device.type, fetched() > before) == ("cpu", True)
+
+
+@pytest.mark.parametrize("change", [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow])
+def test_an_operator_in_place_fetches_too(change: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+    kept, given, before = torch.tensor(1.0), torch.ones(4, device="xla").sum(), fetched()
+    assert change(kept, given).device.type == "cpu"
+    assert fetched() > before

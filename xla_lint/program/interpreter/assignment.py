@@ -34,6 +34,7 @@ from xla_lint.program.interpreter.operators import OPERATORS, own_operator
 from xla_lint.program.interpreter.subscripts import Slice, report_index, slice_
 from xla_lint.program.interpreter.totals import as_total, with_history
 from xla_lint.program.library.environment import note as set_variable
+from xla_lint.program.library.tensors import read_into
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.meanings import assigning, statement
 
@@ -74,7 +75,10 @@ def augmented_assignment(machine: Machine, node: nodes.AugAssign) -> None:
         machine.extend(left, right, node)
         return
     value = own_operator(machine, node, f"__i{OPERATORS[op]}__", left, right)
-    if value is None:
+    if value is None and isinstance(left, Tensor) and left.place is Location.HOST and device_tensors([right]):
+        value = read_into(machine, node, node.value, left, right, node.op)
+        value = with_history(machine, node, target, left, right, value)
+    elif value is None:
         value = machine.binary(node, op, left, right)
         value = with_history(machine, node, target, left, right, value)
     machine.bind(target, value)

@@ -40,7 +40,7 @@ def with_history(
     """A value that is added up from turn to turn, with the place where that happens, where it keeps its history."""
     if not machine.loops or not machine.here.grad or not any(tensor.grad for tensor in device_tensors([right])):
         return value
-    if isinstance(value, Tensor) and value.place is Location.DEVICE:
+    if isinstance(value, Tensor) and value.place is not Location.UNKNOWN:
         machine.growth.totals[node] = Total(target, machine.loops, machine.context)
         confirm(machine, node, left, value)
         return value.like(sites=value.sites | {node}, grad=True)

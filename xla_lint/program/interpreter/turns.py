@@ -238,7 +238,9 @@ def carries(machine: Machine, pairs: list[tuple[Value, Value]], mark: int) -> bo
 
 
 def decides(value: Value) -> bool:
-    """Whether a value that was not there in the turn before may send the next one another way, or give it batches."""
+    """Whether a value may send the next turn another way that this one could not, give it batches, or grow with it."""
+    if isinstance(value, Tensor):
+        return bool(value.sites)
     return isinstance(value, Loader) or (isinstance(value, Number) and Trait.DATA in value.traits)
 
 

@@ -148,6 +148,11 @@ def method_of_model(machine: Machine, receiver: Tensor, name: str, arguments: Ar
     return operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
 
 
+FETCHING_IN_PLACE = frozenset(
+    {"add", "addcdiv", "addcmul", "copy", "div", "floor_divide", "logical_and", "logical_or", "mul", "pow", "sub"}
+)
+"""The operations that a tensor of the host does in place with tensors of the device, each seen to fetch them
+(torch_xla 2.9.0)."""
 RUNNING = frozenset(
     {"decode", "encode", "encode_image", "encode_text", "forward", "generate", "get_image_features",
      "get_text_features", "predict", "sample"}
@@ -205,10 +210,11 @@ def operation(
         if in_place and machine.loop is not None:
             machine.loop.note_change()
         _report_numbers(machine, plain, numbers, arguments)
-        if plain == "copy" and receiver is not None and receiver.place is Location.HOST:
-            machine.read(
-                node, None, operands[1] if len(operands) > 1 else NONE, How.VALUE, ".copy_()", materialises=True
-            )
+        if in_place and plain in FETCHING_IN_PLACE and receiver is not None and receiver.place is Location.HOST:
+            first = next(iter(getattr(node, "args", ())), None)
+            result = read_into(machine, node, first, receiver, Sequence(operands[1:]), f".{name}()")
+            machine.rebind(subject_of(arguments), receiver, result)
+            return result
     if plain in NEW_FACTORIES and receiver is not None:
         place = place_named(arguments.keywords.get("device"), machine.backend) or receiver.place
         return machine.tensor(node, place, length=first_size(numbers), certain=receiver.certain)
@@ -227,6 +233,15 @@ def operation(
     if in_place and receiver is not None and receiver.made is not None and result.made is None:
         machine.rebind(subject_of(arguments), receiver, receiver.like(made=None))
     return result
+
+
+def read_into(
+    machine: Machine, node: nodes.NodeNG, subject: nodes.NodeNG | None, owner: Tensor, given: Value, spelled: str
+) -> Tensor:
+    """A tensor of the host that takes in what lives on a device, in place: a lazy device has it fetched for that."""
+    if machine.aim.is_lazy or "copy" in spelled:
+        machine.read(node, subject, given, How.VALUE, f"{spelled} into a tensor of the host", materialises=True)
+    return owner.like(made=None) if owner.made is not None else owner
 
 
 def is_data_shaped(name: str, numbers: list[Value], arguments: Arguments) -> bool:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from astroid import nodes
+
+from xla_lint.knowledge.metrics import adds_in_place
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.locations import device_tensors
 from xla_lint.program.domain.objects import bound_to, library_base, member_of
@@ -40,7 +43,8 @@ def build_metric(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A metric, with the options that it was given; a function computes at once."""
     if not dotted.rpartition(".")[2][:1].isupper():
         return machine.derived(arguments.node, arguments.values(), grad=False, certain=False)
-    made = Instance(None, dotted, dict(arguments.keywords), node=arguments.node)
+    place = machine.device.place if adds_in_place(dotted) and stays_where_it_is(arguments.node) else Location.UNKNOWN
+    made = Instance(None, dotted, dict(arguments.keywords), place=place, node=arguments.node)
     if dotted.rpartition(".")[2] in COLLECTIONS:
         made.attributes[MEMBERS] = arguments.get(0, "metrics") or NONE
     return made
@@ -50,6 +54,16 @@ def members(receiver: Instance) -> list[Instance]:
     """The metrics in a collection."""
     held = receiver.attributes.get(MEMBERS)
     return list(found_in(held, Instance, DATA)) if held is not None else []
+
+
+def stays_where_it_is(call: nodes.NodeNG) -> bool:
+    """Whether a metric is kept under a name that is only asked for its methods: nothing else moves it."""
+    statement = call.parent
+    target = statement.targets[0] if isinstance(statement, nodes.Assign) and statement.value is call else None
+    if not isinstance(target, nodes.AssignName):
+        return False
+    asked = (name for name in target.scope().nodes_of_class(nodes.Name) if name.name == target.name)
+    return all(isinstance(name.parent, nodes.Attribute) or name is getattr(name.parent, "func", None) for name in asked)
 
 
 @methods(PACKAGE, "to", "cuda", "cpu", "clone", "train", "eval", "requires_grad_")

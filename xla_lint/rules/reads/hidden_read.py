@@ -41,6 +41,8 @@ class HiddenRead(Rule):
     - the aggregators of torchmetrics (`MeanMetric`, `SumMetric` and others) given a value, unless
       `nan_strategy="disable"`, and its metrics for two classes or several labels (`BinaryF1Score`,
       `Accuracy(task="binary")`), or for several classes given labels, unless `validate_args=False`;
+    - metrics of torchmetrics that add to their state in place (`MeanSquaredError`, `ConfusionMatrix`), given tensors of
+      the device although they were never moved there;
     - batch normalisation built with `momentum=None`;
     - Lightning's `self.log` and `self.log_dict` with `sync_dist=True` where the value is logged every step.
 
@@ -68,7 +70,7 @@ class HiddenRead(Rule):
 
     ## On TorchTPU and TorchNeuron
     The host waits for each check (by the source of PyTorch and of torchmetrics). What was seen on torch_xla alone,
-    `torch.linalg.inv` and `sync_dist`, is not claimed there.
+    `torch.linalg.inv`, `sync_dist` and metrics on the host, is not claimed there.
     """
 
     symbol = "xla-hidden-read"

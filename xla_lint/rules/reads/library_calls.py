@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
+from xla_lint.knowledge.metrics import adds_in_place
 from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import NONE, Instance, Kind, Location, Tensor
 from xla_lint.program.domain.walk import tensors_in
@@ -179,6 +180,8 @@ def _metric(call: LibraryCall) -> LibraryRead | None:
     name = call.name.split(".")[-2]
     if not any(device_tensors(call)) or call.unpacked:
         return None
+    if isinstance(call.receiver, Instance) and call.receiver.place is Location.HOST and adds_in_place(name):
+        return LibraryRead("adds to what it keeps", "move the metric to the device when it is built", by_torch=False)
     if name in AGGREGATORS:
         strategy = setting(call.receiver, "nan_strategy")
         found = LibraryRead("looks for NaN in what it is given", 'build it with nan_strategy="disable"')

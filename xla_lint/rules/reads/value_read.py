@@ -22,7 +22,8 @@ class ValueRead(ReadRule):
     Finds places that run every step and ask the host for the value of a tensor computed since the last barrier:
     `.item()`, `.tolist()`, `.cpu()`, `.to("cpu")`, `float()`, `int()`, `bool()`, the functions of `math`, a tensor
     as `range` limit or list index, `torch.equal`, `torch.allclose`, and Python's `max`, `min`, `sorted`, `any` and
-    `all` over tensors. The finding stands at the read. Where the read is inside a helper, the message names the
+    `all` over tensors, and what adds a tensor to one of the host in place (`total += loss` after
+    `total = torch.zeros(1)`). The finding stands at the read. Where the read is inside a helper, the message names the
     calls that lead to it.
 
     ## Why it matters
