@@ -53,6 +53,19 @@ CASES = {
         probe.value(np.sqrt(3))  # is: number
         probe.value(np.zeros(3))  # is: unknown
     """,
+    "numbers that numpy computes from drawn ones": """
+        import numpy as np
+        for x in loader:
+            side = int(4 * np.sqrt(1 - np.random.beta(1, 1)))
+            left = np.random.randint(4)
+            begin, end = np.clip(left - side // 2, 0, 4), np.clip(left + side // 2, 0, 4)
+            fixed = int(4 * np.sqrt(0.25))
+            many = np.sqrt(np.arange(4))
+            x[:, :side] = 0  # expect: xla-changing-shape
+            x[:, begin:end] = 0  # expect: xla-changing-constant
+            x[:, :fixed] = 0
+            update(x * np.maximum(0.5, 0.25))
+    """,
 }
 
 

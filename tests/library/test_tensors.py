@@ -123,6 +123,18 @@ CASES = {
         probe.value(seen.add_(t))  # is: host tensor of 1
         probe.value(plain)  # is: device tensor of 1
     """,
+    "host tensors that are indexed by device values": """
+        table, hits, order = torch.zeros(4, 4), torch.zeros(4), torch.arange(4)
+        for x in loader:
+            guess = model(x).argmax(-1)
+            for mine, yours in zip(guess, guess.view(-1)):
+                table[mine.long(), yours.long()] += 1  # expect: xla-value-read
+            first = hits[guess[0]]  # expect: xla-value-read
+            hits[guess[1]] = 1.0  # expect: xla-value-read
+            hits[order[:2]] = 2.0
+            rows = guess[order[:2]]
+            update(x)
+    """,
     "a host tensor that adds up a loss with its history": """
         total = torch.zeros(1)
         for x in loader:

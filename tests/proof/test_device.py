@@ -177,3 +177,11 @@ def test_an_operator_in_place_fetches_too(change: Callable[[torch.Tensor, torch.
     kept, given, before = torch.tensor(1.0), torch.ones(4, device="xla").sum(), fetched()
     assert change(kept, given).device.type == "cpu"
     assert fetched() > before
+
+
+def test_a_tensor_of_the_host_fetches_its_index() -> None:
+    kept, place = torch.zeros(4), torch.ones(1, dtype=torch.long, device="xla")
+    for use in (lambda: kept[place[0] * 2], lambda: kept.__setitem__(place[0] * 3, 1.0)):
+        before = fetched()
+        use()
+        assert fetched() > before

@@ -31,7 +31,7 @@ from xla_lint.program.domain.values import (
 from xla_lint.program.domain.walk import bounded
 from xla_lint.program.interpreter.names import by_use, lookup, resolve_use
 from xla_lint.program.interpreter.operators import OPERATORS, own_operator
-from xla_lint.program.interpreter.subscripts import Slice, report_index, slice_
+from xla_lint.program.interpreter.subscripts import Slice, read_index, report_index, slice_
 from xla_lint.program.interpreter.totals import as_total, with_history
 from xla_lint.program.library.environment import note as set_variable
 from xla_lint.program.library.tensors import read_into
@@ -187,7 +187,9 @@ def store_subscript(machine: Machine, target: nodes.Subscript, value: Value) -> 
                 machine.tensor(target, Location.DEVICE)
                 if machine.loop is not None:
                     machine.loop.note_change()
-            elif on_host and not option.unstructured and device_tensors([value]):
+            elif on_host and not option.unstructured:
+                read_index(machine, target, index, target.slice)
+            if on_host and not option.unstructured and device_tensors([value]):
                 machine.read(target, None, value, How.VALUE, "copy into a host tensor", materialises=True)
             if option.made is not None and not all(is_made(part, option.made) for part in (index, value)):
                 machine.rebind(target.value, option, option.like(made=None))

@@ -144,6 +144,8 @@ def index_tensor(machine: Machine, node: nodes.NodeNG, value: Tensor, index: Val
         return value.like(length=None)
     if value.place is Location.DEVICE:
         report_index(machine, node, index, index_node)
+    elif value.place is Location.HOST and not value.unstructured:
+        read_index(machine, node, index, index_node)
     length = value.length
     first = index.items[0] if isinstance(index, Sequence) and index.items else index
     if isinstance(first, Slice):
@@ -171,6 +173,12 @@ def report_index(
         elif device_tensors(o for o in options(part) if isinstance(o, Tensor) and o.kind is Kind.BOOL):
             filled = isinstance(assigned, Number)
             machine.emit(DataShape(node, machine.context, f"[{part_node.as_string()}]", filled))
+
+
+def read_index(machine: Machine, node: nodes.NodeNG, index: Value, index_node: nodes.NodeNG) -> None:
+    """Let an index of a tensor of the host be read that lives on a lazy device."""
+    if machine.aim.is_lazy and device_tensors([index]):
+        machine.read(node, index_node, index, How.VALUE, "the index of a tensor of the host", materialises=True)
 
 
 def report_slice(machine: Machine, node: nodes.NodeNG, part: Slice, part_node: Any) -> None:

@@ -33,6 +33,13 @@ DRAWS = frozenset(
 )
 
 
+OF_EACH = frozenset(
+    {"abs", "ceil", "clip", "cos", "exp", "floor", "int32", "int64", "int_", "log", "maximum", "minimum", "rint",
+     "round", "sin", "sqrt", "square"}
+)  # fmt: skip
+"""The functions of numpy that give a number where they are given numbers alone."""
+
+
 @function("math.prod")
 def product(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """A product of tensors is a tensor; nothing is read."""
@@ -45,7 +52,12 @@ def mathematics(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """Functions of `math` read tensors."""
     if machine.read_each(arguments, How.VALUE, f"{dotted}()"):
         return data_number(machine, *arguments.values())
-    numbers = [value for value in arguments.positional if isinstance(value, Number)]
+    return computed(arguments.positional)
+
+
+def computed(values: list[Value]) -> Number:
+    """A number computed from others: it changes with them."""
+    numbers = [value for value in values if isinstance(value, Number)]
     loops = frozenset(loop for number in numbers for loop in number.loops)
     return Number(None, loops, frozenset(trait for number in numbers for trait in number.traits) & KEPT)
 
@@ -92,7 +104,10 @@ def draw_method(machine: Machine, receiver: Instance, name: str, arguments: Argu
 def array(machine: Machine, dotted: str, arguments: Arguments) -> Value:
     """NumPy refuses tensors on the device: nothing is read. Given a rank, it may load a part of the data."""
     machine.hand_over(arguments)
-    return NUMBER if dotted.rpartition(".")[2] in ("mean", "sum", "sqrt", "log", "exp", "ceil", "prod") else UNKNOWN
+    name, given = dotted.rpartition(".")[2], arguments.positional
+    if name in OF_EACH and given and all(isinstance(value, Number) for value in given):
+        return computed(given)
+    return NUMBER if name in ("mean", "sum", "sqrt", "log", "exp", "ceil", "prod") else UNKNOWN
 
 
 @function(*(f"statistics.{name}" for name in ("fmean", "geometric_mean", "median", "median_low", "median_high")))
