@@ -29,6 +29,17 @@ CASES = {
             def other(self, batch):
                 probe.value(batch)  # is: unknown
     """,
+    "a callback saves the model that a trainer has moved": """
+        import lightning
+        class Keep(lightning.Callback):
+            def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+                if batch_idx % 100 == 0:
+                    torch.save(pl_module.state_dict(), "all.pt")  # expect: xla-torch-save
+                    torch.save({"model": pl_module.state_dict(), "n": batch_idx}, "both.pt")  # expect: xla-torch-save
+                    torch.save({"batch": batch_idx}, "number.pt")
+            def other(self, trainer, pl_module):
+                torch.save(pl_module.state_dict(), "unknown.pt")
+    """,
     "an optimizer of the project": """
         import lightning
         class Careful(torch.optim.SGD):

@@ -89,6 +89,22 @@ CASES = {
             several(guess.argmax(-1), truth)  # expect: xla-hidden-read
             torch_xla.sync()
     """,
+    "collections do what their metrics do": """
+        import torchmetrics
+        from torchmetrics.classification import BinaryF1Score, MulticlassAccuracy, MulticlassRecall
+        several = torchmetrics.MetricCollection([MulticlassAccuracy(4), MulticlassRecall(4)]).to(device)
+        named = torchmetrics.MetricCollection({"loss": torchmetrics.MeanMetric()}).to(device)
+        quiet = torchmetrics.MetricCollection([BinaryF1Score(validate_args=False)]).to(device)
+        unknown = torchmetrics.MetricCollection(made_elsewhere()).to(device)
+        for _ in range(9):
+            guess, truth = model(torch.ones(2, 4, device=device)), torch.ones(2, device=device)
+            several(guess.argmax(-1), truth)  # expect: xla-hidden-read
+            several.update(guess, truth)
+            named.update(guess)  # expect: xla-hidden-read
+            quiet.update(guess, truth)
+            unknown.update(guess, truth)
+            torch_xla.sync()
+    """,
     "metrics that were never moved add to what they keep on the host": """
         import torchmetrics
         from torchmetrics.regression import MeanSquaredError

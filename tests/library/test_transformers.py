@@ -62,6 +62,8 @@ CASES = {
             def on_step_end(self, args, state, control, optimizer, **kwargs):
                 probe.value(optimizer)  # is: Optimizer
                 probe.value(args.local_rank)  # is: number rank
+                if state.global_step % 50 == 0:
+                    torch.save(kwargs["model"].state_dict(), "model.pt")  # expect: xla-torch-save
         trainer = Mine(model, callbacks=[Watch()])
         probe.value(trainer.train())  # is: unknown
     """,

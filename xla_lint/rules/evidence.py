@@ -88,7 +88,7 @@ def _model(tensor: Tensor, step: Loop | None, program: Program) -> Iterator[Link
 
 
 def _moved(model: Instance) -> str:
-    there = [move.line for move in model.moves if move.place is Location.DEVICE]
+    there = [move.line for move in model.moves if move.place is Location.DEVICE and move.line]
     return f" (moved on line {there[-1]})" if there else ""
 
 

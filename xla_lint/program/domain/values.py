@@ -340,6 +340,7 @@ class Move(NamedTuple):
     """A move that gave a model new parameters."""
 
     line: int
+    """0 for a move by a framework."""
     place: Location
     entry: int
     """The entry point of the program (`Position.entry_point`) from which it is reached."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from xla_lint.program.domain.definitions import Function
 from xla_lint.program.domain.loaders import Loader
 from xla_lint.program.domain.objects import library_base, member_of
-from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Tensor, Value
+from xla_lint.program.domain.values import NUMBER, UNKNOWN, Instance, Location, Mapping, Move, Tensor, Value
 from xla_lint.program.library.registry import HOOKS, RESULTS
+from xla_lint.program.machine.position import MODULE
 
 if TYPE_CHECKING:
     from xla_lint.program.domain.definitions import Class
@@ -42,8 +43,9 @@ def materialised() -> Value:
 
 
 def model() -> Value:
-    """The model, on the device."""
-    return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False)
+    """The model, which the framework has moved to the device."""
+    moves = (Move(0, Location.DEVICE, MODULE),)
+    return Instance(None, "torch.nn.Module", place=Location.DEVICE, model=True, certain=False, moves=moves)
 
 
 def number() -> Value:
