@@ -136,6 +136,61 @@ def test_a_cost_shows_where_the_flagged_object_is_used(tmp_path: Path) -> None:
     assert [(each.file, each.line, each.confirmed) for each in both.flagged] == [(str(build), 3, True)]
 
 
+PERIODIC = """\
+import torch, torch_xla
+x = torch.ones(4, device=torch_xla.device())
+for step in range(9):
+    y = (x * 2).sum()
+    {before}
+    if step % 3 == 2:
+        print(y.item())
+    {after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("barrier", "executions", "confirmed"),
+    [("before", 0, True), ("after", 0, False), ("after", 3, True)],
+    ids=["late as it says", "late, though it says pending", "pending as it says"],
+)
+def test_a_periodic_read_is_confirmed_by_what_it_says(
+    tmp_path: Path, barrier: str, executions: int, confirmed: bool
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(PERIODIC.format(**{"before": "pass", "after": "pass", barrier: "torch_xla.sync()"}))
+    read = Line(NOWHERE, executions=executions, pending_reads=executions, late_reads=3 - executions)
+    (found,) = agreement(str(path), {7: read}, ran=list(range(1, 9))).flagged
+    assert (found.symbol, found.confirmed) == ("xla-periodic-read", confirmed)
+
+
+TWO_LOOPS = """import torch, torch_xla
+x = torch.ones(9, device=torch_xla.device())
+for step in range(9):
+    y = x[: step + 1]
+    torch_xla.sync()
+for step in range(9):
+    z = x[: step + 1]
+    torch_xla.sync()
+"""
+
+
+def test_what_another_loop_compiled_confirms_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(TWO_LOOPS)
+    recompiles = Process(state(ran={str(path): list(range(1, 9))}))
+    barrier, built = (Frame(str(path), line, "<module>") for line in (8, 7))
+    change = Difference(LENGTH, "slice", "slice gives f32[2], and gave f32[1]", "f32[1]", "f32[2]", (built,))
+    against = Comparison(1, 9, (change,), other=False, same=False)
+    recompiles.compiles = [Compile(2 + n, (barrier,), SYNC, str(n), against=against) for n in range(8)]
+    line = recompiles.line(Place(barrier))
+    line.compiles, line.executions, line.recompiles = 9, 9, 8
+    summary = summarise(Recording([recompiles]), Linted(), command=f"python '{path}'", ended="ended well", warmup=3)
+    both = compare(summary, Linted())
+    assert [(each.line, each.confirmed) for each in both.flagged] == [(4, False), (7, True)]
+    assert [(each.line, each.flagged) for each in both.forced] == [(8, "xla-changing-shape")]
+    assert [(each.line, each.symbol) for each in summary.unconfirmed] == [(4, "xla-changing-shape")]
+
+
 @pytest.mark.parametrize(("number", "steps"), [(OFTEN - 1, 1), (OFTEN, 2 * OFTEN), (1, 1)])
 def test_now_and_then_is_no_steady_state(script: str, number: int, steps: int) -> None:
     assert agreement(script, {LAST: forcing(number, steps)}).forced == []

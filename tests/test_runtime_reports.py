@@ -331,11 +331,14 @@ def test_a_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ]
 
 
-def test_graphs_that_grow(process: Process) -> None:
+@pytest.mark.parametrize("beside", [False, True], ids=["no barrier at all", "barriers in a later loop alone"])
+def test_graphs_that_grow(process: Process, beside: bool) -> None:
     against = process.compiles[1].against
+    assert against is not None
+    other = replace(against, other=beside)
     sync = process.compiles[0].stack
     process.compiles[:] = [
-        Compile(n, sync, READ, f"{n}", operations=10 * n, against=against if n > 1 else None, grows=n > 1)
+        Compile(n, sync, READ, f"{n}", operations=10 * n, against=other if n > 1 else None, grows=n > 1, beside=beside)
         for n in (1, 2, 3, 4)
     ]
     process.ran.update({f"{n}": 1 for n in (1, 2, 3, 4)})

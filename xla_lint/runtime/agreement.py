@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from xla_lint.rules.base import Counter
-from xla_lint.runtime.confirmation import COSTS, confirmed, moved
+from xla_lint.runtime.confirmation import confirmed, moved
 from xla_lint.runtime.findings import TOO_MANY
 from xla_lint.runtime.summary import ENDED_WELL
 
@@ -103,7 +103,7 @@ def compare(summary: Summary, linted: Linted) -> Agreement:
     forced = sorted(
         [*_executions(summary, spans), *_recompiles(summary, spans)], key=lambda each: (each.file, each.line)
     )
-    flagged = [_judged(span, summary) for span in spans if span.symbol in COSTS]
+    flagged = [_judged(span, summary) for span in spans if span.costs]
     elsewhere = sum(row.executions for row in summary.rows if not row.file)
     return Agreement(shlex.split(summary.command)[1], summary.ended, forced, flagged, elsewhere)
 
@@ -119,23 +119,22 @@ def _ran(place: Stretch, lines: Sequence[int]) -> bool:
 def _executions(summary: Summary, spans: Sequence[Span]) -> Iterator[Forced]:
     for row in summary.rows:
         if _steady(row.forced, row.forced_steps):
-            here = [span.symbol for span in spans if span.shows(row.file, row.line)]
-            rules = [symbol for symbol in here if COSTS.get(symbol, frozenset()) & {Counter.EXECUTIONS, Counter.READS}]
+            here = [span for span in spans if span.shows(row.file, row.line)]
+            rules = [span.symbol for span in here if span.costs & {Counter.EXECUTIONS, Counter.READS}]
             yield Forced(row.file, row.line, "executions", row.forced, row.cause, rules[0] if rules else "")
 
 
 def _recompiles(summary: Summary, spans: Sequence[Span]) -> Iterator[Forced]:
-    there = {span.symbol for span in spans}
     for row in summary.rows:
         reasons = [reason for reason in summary.reasons if (reason.file, reason.line) == (row.file, row.line)]
         number = sum(reason.number for reason in reasons)
         if row.file and _steady(number, row.recompiled_steps):
-            rules = [symbol for reason in reasons for symbol in reason.allowed if symbol in there]
+            rules = [span.symbol for reason in reasons for span in spans if reason.explained_by(span)]
             why = "; ".join(reason.words for reason in reasons)
             yield Forced(row.file, row.line, "recompiles", number, why, rules[0] if rules else "")
 
 
 def _judged(span: Span, summary: Summary) -> Flagged:
-    counters = moved(span, summary.rows, [*summary.reasons, *summary.uncut])
+    counters = moved(span, summary.rows, summary.reasons)
     recorded = ", ".join(f"{number} {counter.value}" for counter, number in counters.items() if number)
     return Flagged(span.place.file, span.place.first, span.symbol, confirmed(span, counters), recorded or "nothing")

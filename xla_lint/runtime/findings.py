@@ -11,14 +11,14 @@ from xla_lint.program.project.project import Project
 from xla_lint.program.project.source import SourceError, parse
 from xla_lint.runtime.places import is_ours, is_own
 from xla_lint.runtime.sources import source_of
-from xla_lint.runtime.spans import SAME_FUNCTION, UNTIED, Span, real, span
+from xla_lint.runtime.spans import UNTIED, Span, real, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xla_lint.runtime.collect import Line
-    from xla_lint.runtime.graph_stacks import Stack
     from xla_lint.runtime.places import Place
+    from xla_lint.runtime.spans import Evidence
 
 READING = {
     "value": "xla-value-read",
@@ -103,23 +103,18 @@ class Linted:
         self.spans(file)
         return [span for spans in self._spans.values() for span in spans if span.shows(file, line)]
 
-    def tied(self, rules: Sequence[str], stacks: Iterable[Stack], least: int = SAME_FUNCTION) -> str:
-        """The rule, of these, by a finding that has to do with one of these stacks; empty where there is none.
-
-        `least` says how closely, as in `Span.tie`.
-        """
-        stacks = list(stacks)
-        for frame in dict.fromkeys(frame for stack in stacks for frame in stack):
+    def tied(self, evidence: Evidence) -> str:
+        """The rule whose finding the evidence supports best; empty where there is none."""
+        for frame in dict.fromkeys(frame for stack in evidence.stacks for frame in stack):
             if is_checked(frame.file):
                 self.spans(frame.file)
         ties = [
-            (max(found.tie(stack) for stack in stacks), -rules.index(found.symbol), found.symbol)
+            (tie, -evidence.rules.index(found.symbol), found.symbol)
             for spans in self._spans.values()
             for found in spans
-            if found.symbol in rules and stacks
+            if (tie := evidence.tie(found)) > UNTIED
         ]
-        tie, _, symbol = max(ties, default=(UNTIED, 0, ""))
-        return symbol if tie >= least else ""
+        return max(ties, default=(UNTIED, 0, ""))[2]
 
     def all(self) -> Iterable[Span]:
         """Every finding so far."""

@@ -12,7 +12,7 @@ from xla_lint.runtime.findings import DATA_DEPENDENT, Verdict
 from xla_lint.runtime.places import is_backend, own
 from xla_lint.runtime.sizes import dimensions
 from xla_lint.runtime.sources import tensor_at
-from xla_lint.runtime.spans import GOVERNED
+from xla_lint.runtime.spans import GOVERNED, SAME_FUNCTION, UNTIED, Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from xla_lint.runtime.findings import Linted
     from xla_lint.runtime.places import Frame
     from xla_lint.runtime.sites import Comparison
+    from xla_lint.runtime.spans import Span
 
 CHANGING_SHAPE, CHANGING_CONSTANT, RAGGED = "xla-changing-shape", "xla-changing-constant", "xla-ragged-batch"
 GROWING, MISSING = "xla-growing-tensor", "xla-missing-sync"
@@ -80,6 +81,12 @@ class Reason:
     rule: str
     """The one that explains it; empty where the evidence supports none."""
     seen: str
+    evidence: tuple[Evidence, ...]
+    """For each difference, the findings that may explain it."""
+
+    def explained_by(self, span: Span) -> bool:
+        """Whether a finding of the linter may explain it."""
+        return any(each.tie(span) > UNTIED for each in self.evidence)
 
 
 @dataclass(slots=True)
@@ -101,6 +108,20 @@ class Group:
         return against.differences if against else ()
 
     @property
+    def evidence(self) -> Iterator[Evidence]:
+        """For each difference, the findings that may explain it."""
+        stack = self.compiles[-1].stack
+        if self.grows:
+            yield Evidence(UNCUT, (stack,), SAME_FUNCTION)
+            return
+        for each in self.found:
+            rules = ALLOWED.get(each.what, ())
+            if each.what == OPERATIONS and own(each.stack) is not None:  # what else is in their loop did not add them
+                yield Evidence(rules, (each.stack,), GOVERNED)
+            else:
+                yield Evidence(rules, tuple(filter(None, (each.stack, stack))), SAME_FUNCTION)
+
+    @property
     def reason(self) -> Reason:
         """What is said of them, without a rule."""
         found = () if self.grows else self.found
@@ -116,6 +137,7 @@ class Group:
             UNCUT if self.grows else tuple(rules),
             "",
             "",
+            tuple(self.evidence),
         )
 
 
@@ -151,9 +173,9 @@ def groups(process: Process) -> list[Group]:
         cause = cause_of(each.cause).words
         if each.missing:
             undumped.setdefault((place, cause), Group(place, cause)).compiles.append(each)
-        if each.against is None or not _again(each, each.against, process):
-            continue
         grows = id(each) in growing
+        if each.against is None or not (grows or _again(each, each.against, process)):
+            continue
         kinds = () if grows else tuple((one.what, one.subject) for one in each.against.differences)
         compared.setdefault((place, cause, grows, kinds), Group(place, cause, kinds, grows)).compiles.append(each)
     return [*compared.values(), *undumped.values()]
@@ -203,18 +225,9 @@ def _changed(group: Group) -> str:
 
 def _verdict(group: Group, linted: Linted, supported: str) -> Verdict | None:
     """The rule of the likeliest difference: one that the linter finds too, else the one that the evidence supports."""
-    if group.grows:
-        symbol = linted.tied(UNCUT, [group.compiles[-1].stack])
-        return Verdict(symbol or MISSING, linted=bool(symbol))
-    for each in group.found:
-        rules = ALLOWED.get(each.what, ())
-        if each.what == OPERATIONS and own(each.stack) is not None:  # what else is in their loop did not add them
-            symbol = linted.tied(rules, [each.stack], least=GOVERNED)
-        else:
-            symbol = linted.tied(rules, [stack for stack in (each.stack, group.compiles[-1].stack) if stack])
-        if symbol:
-            return Verdict(symbol, linted=True)
-    return Verdict(supported, linted=False) if supported else None
+    symbol = next(filter(None, map(linted.tied, group.evidence)), "")
+    supported = MISSING if group.grows else supported
+    return Verdict(symbol or supported, linted=bool(symbol)) if symbol or supported else None
 
 
 def _supported(last: Difference, changes: Sequence[Difference], from_values: Collection[Frame]) -> str:

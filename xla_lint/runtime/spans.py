@@ -6,12 +6,13 @@ import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from astroid import nodes
 
-from xla_lint.program.domain.events import LoaderBuilt
+from xla_lint.program.domain.events import LoaderBuilt, Read
 from xla_lint.program.syntax.spelling import line_of
+from xla_lint.rules.base import Counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,6 +49,8 @@ class Span:
     place: Stretch
     symbol: str
     shown: tuple[Stretch, ...]
+    costs: frozenset[Counter] = frozenset()
+    """The counters of which a run must move one; empty where no run can show it."""
     governed: tuple[Stretch, ...] = ()
     """The bodies of the statements in whose head the node stands."""
     loops: tuple[Stretch, ...] = ()
@@ -78,6 +81,23 @@ class Span:
         return SAME_FUNCTION if self.function is not None and self.function.on(stack) else UNTIED
 
 
+class Evidence(NamedTuple):
+    """What a run knows of a cause: the findings that may explain it."""
+
+    rules: tuple[str, ...]
+    stacks: tuple[Stack, ...]
+    """What such a finding has to do with."""
+    least: int
+    """How closely, as in `Span.tie`."""
+
+    def tie(self, span: Span) -> int:
+        """How closely a finding belongs to it; `UNTIED` where it explains nothing."""
+        if span.symbol not in self.rules:
+            return UNTIED
+        tie = max(map(span.tie, self.stacks), default=UNTIED)
+        return tie if tie >= self.least else UNTIED
+
+
 def span(finding: Finding) -> Span:
     """Where a finding stands, and where a run shows its cost."""
     place = _stretch(finding.node)
@@ -85,6 +105,7 @@ def span(finding: Finding) -> Span:
         place,
         finding.rule.symbol,
         tuple(map(_stretch, finding.cost_shows_at)) or (place,),
+        _costs(finding),
         tuple(_governed(finding.node)),
         tuple(dict.fromkeys(map(_whole, _loops(finding)))),
         _whole(finding.node.scope() if not isinstance(finding.node, nodes.Module) else finding.node),
@@ -96,6 +117,14 @@ def span(finding: Finding) -> Span:
 def real(file: str) -> str:
     """A file by the one name that it has without symbolic links."""
     return file if file.startswith("<") else os.path.realpath(file)
+
+
+def _costs(finding: Finding) -> frozenset[Counter]:
+    """Those of its rule; of a read what its line itself does, and that is the read alone where the value is there."""
+    costs = frozenset(finding.rule.costs)
+    if not isinstance(finding.event, Read) or not costs:
+        return costs
+    return costs - {Counter.COMPILES} if finding.event.pending else frozenset({Counter.READS})
 
 
 def _loops(finding: Finding) -> Iterator[nodes.NodeNG]:

@@ -21,6 +21,7 @@ from xla_lint.runtime.places import Frame
 from xla_lint.runtime.reasons import Reason, Told, reasons
 from xla_lint.runtime.records import Memory
 from xla_lint.runtime.sources import learn, line_of
+from xla_lint.runtime.spans import Evidence
 from xla_lint.runtime.tpu_use import CacheUse, use_of
 from xla_lint.runtime.uncut import Uncut, uncut
 
@@ -222,7 +223,7 @@ def summarise(recording: Recording, linted: Linted, *, command: str, ended: str,
         grown,
         dict(everywhere.most_common()),
         dict(here.most_common()),
-        list(unconfirmed(linted.all(), rows, [*why, *grown])),
+        list(unconfirmed(linted.all(), rows, why)),
         [*_notes(recording, parts), *linted.problems],
         list(_problems(recording)),
         cells,
@@ -296,7 +297,11 @@ def _row_of(data: dict[str, Any]) -> Row:
 
 
 def _reason_of(data: dict[str, Any]) -> Reason:
-    return Reason(**{**data, "allowed": tuple(data["allowed"]), "differences": _told_of(data["differences"])})
+    evidence = tuple(
+        Evidence(tuple(rules), tuple(map(_stack_of, stacks)), least) for rules, stacks, least in data["evidence"]
+    )
+    allowed, differences = tuple(data["allowed"]), _told_of(data["differences"])
+    return Reason(**{**data, "allowed": allowed, "differences": differences, "evidence": evidence})
 
 
 def _ran(states: Iterable[State]) -> dict[str, list[int]]:

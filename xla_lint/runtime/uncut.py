@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint.runtime.findings import Verdict
 from xla_lint.runtime.reasons import MISSING, UNCUT
+from xla_lint.runtime.spans import SAME_FUNCTION, Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,11 +44,6 @@ class Uncut:
         """The graphs that are told: one."""
         return 1
 
-    @property
-    def allowed(self) -> tuple[str, ...]:
-        """The rules that the evidence allows."""
-        return UNCUT
-
 
 def uncut(process: Process, linted: Linted) -> Iterator[Uncut]:
     """Those of a process, one for each line that compiled some: the largest."""
@@ -83,7 +79,7 @@ def _verdict(process: Process, compiled: Compile, steps: int, linted: Linted) ->
     loop: Stack = (turns.first, turns.last) if turns else ()
     if not loop and process.state is not None and process.state.optimizer_place.own is not None:
         loop = (process.state.optimizer_place.own,)
-    if loop and (symbol := linted.tied(UNCUT, [loop])):
+    if loop and (symbol := linted.tied(Evidence(UNCUT, (loop,), SAME_FUNCTION))):
         return Verdict(symbol, linted=True)
     return Verdict(MISSING, linted=False) if steps != 1 else None
 
