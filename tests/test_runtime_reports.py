@@ -21,7 +21,7 @@ from xla_lint.runtime.collect import Collector, Compile, Line, Process, Recordin
 from xla_lint.runtime.costs import savings, spent
 from xla_lint.runtime.counts import Counts
 from xla_lint.runtime.differences import OPERATIONS, SHAPE, Difference
-from xla_lint.runtime.exchange import BarriersAt, CompiledAt, ReadsAt, Source, Steps, read, write
+from xla_lint.runtime.exchange import NO_RECORDS, BarriersAt, CompiledAt, ReadsAt, Source, Steps, read, write
 from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.gate import Limits, broken
 from xla_lint.runtime.given import Given
@@ -329,6 +329,44 @@ def test_a_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert collector.recording(ended=True).problems == [
         f"the disk of {tmp_path.parent} was full, so that records are missing"
     ]
+
+
+RECORD = """
+Execution Analysis: ================================================================================
+Execution Analysis: Execution Cause
+Execution Analysis:   user torch_xla.sync
+Execution Analysis: Graph Info:
+Execution Analysis:   Graph Hash: aa
+Execution Analysis:   Number of Graph Inputs: 1
+Execution Analysis:   Number of Graph Outputs: 1
+Execution Analysis: Python Frame Triggered Execution:
+Execution Analysis:   main (/home/me/train.py:9)
+Execution Analysis: --------------------------------------------------------------------------------
+Execution Analysis: ================================================================================
+"""
+
+
+def test_the_users_own_debug_file_is_that_of_the_process_that_writes_to_it(tmp_path: Path) -> None:
+    run, log = tmp_path / "run", tmp_path / "mine.log"
+    run.mkdir()
+    log.write_text(RECORD)
+    launcher, second, first = 1, 2, 3
+    for pid in (launcher, second, first):
+        notes = [NO_RECORDS] if pid == second else []
+        write(state(pid=pid, used=pid != launcher, notes=notes, debug_file=str(log)), run / str(pid))
+    recording = Collector(run).recording(ended=True)
+    executed = {each.state.pid: len(each.lines) for each in recording.processes if each.state}
+    assert executed == {second: 0, first: 1}
+
+
+def test_records_of_a_process_that_was_killed_before_it_said_so(tmp_path: Path) -> None:
+    run, log = tmp_path / "run", tmp_path / "mine.log"
+    run.mkdir()
+    log.write_text(RECORD)
+    write(state(used=False, ended=False, debug_file=str(log)), run / "41")
+    collector = Collector(run)
+    assert collector.recording(ended=False).processes == []
+    assert len(collector.recording(ended=True).processes) == 1
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["no barrier at all", "barriers in a later loop alone"])

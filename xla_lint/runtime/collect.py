@@ -239,8 +239,8 @@ class Collector:
         self._foreign: dict[Path, _Following] = {}
         self._full = False
 
-    def poll(self) -> None:
-        """Take in what is new."""
+    def poll(self, *, last: bool = False) -> None:
+        """Take in what is new; `last`: no process writes any more."""
         self._full = self._full or shutil.disk_usage(self._folder).free < ROOM
         for folder in sorted(path for path in self._folder.iterdir() if path.is_dir()):
             if folder not in self._following:
@@ -249,6 +249,8 @@ class Collector:
             following = self._following[folder]
             following.renew(folder)
             following.poll()
+        writing = [each for each in self._following.values() if each.process.state and each.process.state.writes]
+        for following in [*writing, *(self._following.values() if last else ())]:
             self._follow_foreign(following)
 
     @property
@@ -258,7 +260,7 @@ class Collector:
 
     def recording(self, *, ended: bool) -> Recording:
         """All of it: complete where the program has ended, else so far."""
-        self.poll()
+        self.poll(last=ended)
         recording = Recording(ended=ended)
         if self._full:
             recording.problems.append(f"the disk of {self._folder.parent} was full, so that records are missing")
@@ -277,7 +279,7 @@ class Collector:
         return recording
 
     def _follow_foreign(self, following: _Following) -> None:
-        """Read the file that the program chose for its records; several processes may share it."""
+        """Read the file that the program chose for its records, as those of the first process that writes to it."""
         state = following.process.state
         if state is None or not state.debug_file or Path(state.debug_file).is_relative_to(self._folder):
             return

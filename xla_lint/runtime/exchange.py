@@ -19,6 +19,7 @@ FOLDER, WARMUP, LINES = "XLA_LINT_RUN_FOLDER", "XLA_LINT_RUN_WARMUP", "XLA_LINT_
 """Environment variables that tell a process where to leave its files, how many steps are warm-up, and to note lines."""
 STATE, DEBUG_LOG, GRAPHS, FAILED = "state.json", "debug.log", "graphs", "failed.txt"
 """What a process leaves in its folder; the last one where it could not be recorded."""
+NO_RECORDS = "counted, not placed: torch_xla writes records in the first process of a host only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,11 @@ class State:
     """The cells that took part, by the names of their files."""
     ran: dict[str, list[int]] = field(default_factory=dict)
     """The lines that ran, by file; empty where nobody asked for them."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether torch_xla writes records for it."""
+        return self.used and NO_RECORDS not in self.notes
 
 
 TOTALS = ("counts", "warm", "last")

@@ -41,7 +41,6 @@ REMEMBERED = 2000
 """The moments of compiling that are kept one by one."""
 MANNERS = ("value", "fallback", "copy", "save")
 """How the kernels that are watched read."""
-NO_RECORDS = "counted, not placed: torch_xla writes records in the first process of a host only"
 DUMP_FORMS = ("--xla_dump_hlo_as_text", "--xla_dump_hlo_as_proto")
 """The text has the operations, the protocol buffer their whole stacks."""
 IR_DEBUG = ("XLA_IR_DEBUG", "XLA_HLO_DEBUG")
@@ -343,7 +342,7 @@ class Session:
                 debug_offset=self._debug_offset,
                 level=self._debug.level,
                 eager=self._eager,
-                notes=[NO_RECORDS] if rank else [],
+                notes=[exchange.NO_RECORDS] if rank else [],
                 problems=[self._harmless.problem] if self._harmless.problem else [],
                 reads=list(self._reads.values()),
                 barriers_at=list(self._barriers.values()),

@@ -26,12 +26,9 @@ class Known(Generic[Fact]):
         """The stack of the caller, as something to tell it from others, and the fact; `depth` frames are left out."""
         innermost = sys._getframe(depth)
         frame: FrameType | None = innermost
-        codes: list[CodeType] = []
         numbers: list[int] = []
-        while frame is not None:
-            code = frame.f_code
-            codes.append(code)
-            numbers.append(id(code))
+        while frame is not None:  # each barrier and each read comes through here
+            numbers.append(id(frame.f_code))
             numbers.append(frame.f_lasti)
             frame = frame.f_back
         key = tuple(numbers)
@@ -39,5 +36,14 @@ class Known(Generic[Fact]):
         if known is None:
             if len(self._facts) >= ROOM:
                 self._facts.clear()
-            known = self._facts[key] = self._find(innermost), codes
+            known = self._facts[key] = self._find(innermost), _codes(innermost)
         return key, known[0]
+
+
+def _codes(innermost: FrameType) -> list[CodeType]:
+    frame: FrameType | None = innermost
+    codes = []
+    while frame is not None:
+        codes.append(frame.f_code)
+        frame = frame.f_back
+    return codes
