@@ -17,6 +17,7 @@ import pytest
 from tests.recordings import state
 from xla_lint.cli.main import main
 from xla_lint.runtime import charts, report, table
+from xla_lint.runtime.causes import LOADER
 from xla_lint.runtime.collect import Collector, Compile, Line, Process, Recording
 from xla_lint.runtime.costs import savings, spent
 from xla_lint.runtime.counts import Counts
@@ -26,7 +27,7 @@ from xla_lint.runtime.findings import Linted
 from xla_lint.runtime.gate import Limits, broken
 from xla_lint.runtime.given import Given
 from xla_lint.runtime.listing import listings
-from xla_lint.runtime.places import NOWHERE, Frame, Place
+from xla_lint.runtime.places import NOWHERE, Frame, Place, place_of
 from xla_lint.runtime.program import command_of
 from xla_lint.runtime.records import Memory
 from xla_lint.runtime.sites import Comparison
@@ -182,6 +183,43 @@ def test_what_to_change_first(summary: Summary) -> None:
     read, again = savings(summary)
     assert (again.rule, again.reasons[0].line, again.seconds) == ("xla-ragged-batch", 6, pytest.approx(1 / 3))
     assert (read.rule, read.row and read.row.line, read.seconds) == ("xla-value-read", 5, 0.4)
+
+
+def test_a_recompile_is_no_saving_of_another_line_of_the_framework(process: Process) -> None:
+    own, sync = process.compiles[0].place.own, process.compiles[1].stack
+    lib = Frame("/env/lib/python3.12/site-packages/lib/trainer.py", 7, "log")
+    other = Line(Place(own, lib), 0, 9, late_reads=9, seconds=0.25, manners=Counter({"value": 9}))
+    process.lines[other.place] = other
+    (again,) = [each for each in savings(summarised(process)) if each.reasons]
+    (row,) = [each for each in savings(summarised(process)) if each.row and each.row.inside_line == lib.line]
+    assert sync[0] == own
+    assert (row.rule, row.seconds, again.seconds) == ("xla-late-read", 0.25, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize(("cause", "rules"), [(SYNC, {7, 8}), (LOADER, {8})])
+def test_the_barrier_of_a_device_loader_splits_no_step(script: str, cause: str, rules: set[int]) -> None:
+    process = Process(state(steps=9))
+    for number, spelled in ((7, cause), (8, SYNC)):
+        place = Place(Frame(script, number, "<module>"))
+        process.lines[place] = Line(place, 1, 9, causes=Counter({spelled: 10}), barriers=9)
+    assert {row.line for row in summarised(process).rows if row.rule == "xla-split-step"} == rules
+
+
+def test_a_function_that_is_deprecated_is_called_by_no_framework() -> None:
+    packages = "/env/lib/python3.12/site-packages"
+    stack = [
+        Frame(f"{packages}/torch_xla/torch_xla.py", 87, "sync"),
+        Frame(f"{packages}/typing_extensions.py", 3140, "wrapper"),
+    ]
+    trainer, mine = Frame(f"{packages}/transformers/trainer.py", 9, "log"), Frame("/home/me/train.py", 3, "main")
+    assert place_of([*stack, trainer, mine]) == Place(mine, trainer)
+    assert place_of([*stack, mine]) == Place(mine)
+
+
+def test_a_small_share_is_not_told_as_nothing(process: Process) -> None:
+    assert process.state is not None
+    process.state.at = 10_000.0
+    assert "under 1 % of the run" in report.html(summarised(process), [])
 
 
 def test_seconds_by_line_are_split(summary: Summary) -> None:

@@ -14,6 +14,7 @@ class Cause:
     """True where the program asked for it."""
 
 
+LOADER = "torch_xla.sync in parallel loader at step end"
 READ = "most likely user code trying to access tensor value before torch_xla.sync"
 EAGER = "eager"
 """Our own word, for executions in a mode in which torch_xla writes no records."""
@@ -21,7 +22,7 @@ UNKNOWN = "no Python frame: the autograd thread, eager mode, or a process withou
 
 CAUSES = {
     "user torch_xla.sync": Cause("barrier", barrier=True),
-    "torch_xla.sync in parallel loader at step end": Cause("barrier of the device loader", barrier=True),
+    LOADER: Cause("barrier of the device loader", barrier=True),
     "torch_xla.sync when exiting a profiler StepTrace region": Cause("barrier at the end of a StepTrace", barrier=True),
     "torch_xla.sync when dynamo processing input graphs": Cause("dynamo runs what its inputs wait for"),
     "torch_xla.compile": Cause("end of a torch_xla.compile region", barrier=True),

@@ -55,9 +55,8 @@ def spent(summary: Summary) -> list[Spent]:
     """What each row of the summary took."""
     compiling: dict[Hashable, float] = defaultdict(float)
     for each in _compiles(summary):
-        place = place_of(each.stack)
-        compiling[_at(place.own), _at(place.inside)] += share(each)
-    return [_spent(row, compiling[(row.file, row.line), (row.inside_file, row.inside_line)]) for row in summary.rows]
+        compiling[_compiled_at(each)] += share(each)
+    return [_spent(row, compiling[_row_at(row)]) for row in summary.rows]
 
 
 def share(compiled: Compiled) -> float:
@@ -67,14 +66,16 @@ def share(compiled: Compiled) -> float:
 
 def savings(summary: Summary) -> list[Saving]:
     """What to change, by what it saves at most; what cannot be told comes last."""
-    again = [*_again(summary)]
+    again: list[Saving] = []
     there: dict[Hashable, float] = defaultdict(float)
-    for saving in again:
-        there[saving.reasons[0].file, saving.reasons[0].line] += saving.seconds or 0
+    for saving, compiles in _again(summary):
+        again.append(saving)
+        for each in compiles:
+            there[_compiled_at(each)] += share(each)
     causes: list[Reason | Uncut] = [*summary.reasons, *summary.uncut]
     explained = {(each.file, each.line, each.rule) for each in causes}
     lines = [
-        Saving(max(0.0, took.total - there[row.file, row.line]), row.rule, (), row)
+        Saving(max(0.0, took.total - there[_row_at(row)]), row.rule, (), row)
         for row, took in zip(summary.rows, spent(summary), strict=True)
         if row.rule and (row.file, row.line, row.rule) not in explained
     ]
@@ -84,8 +85,8 @@ def savings(summary: Summary) -> list[Saving]:
     )
 
 
-def _again(summary: Summary) -> Iterator[Saving]:
-    """The recompiles of each line for one kind of reason, with the seconds that they took."""
+def _again(summary: Summary) -> Iterator[tuple[Saving, list[Compiled]]]:
+    """The recompiles of each line for one kind of reason, and these where the seconds of all are known."""
     groups: dict[Hashable, list[Reason]] = defaultdict(list)
     for reason in summary.reasons:
         groups[reason.file, reason.line, reason.cause, tuple(each.what for each in reason.differences)].append(reason)
@@ -97,11 +98,20 @@ def _again(summary: Summary) -> Iterator[Saving]:
         known = compiles[key]
         whole = len(known) == sum(reason.number for reason in reasons) and all(each.seconds >= 0 for each in known)
         rule = next((reason.rule for reason in reasons if reason.rule), "")
-        yield Saving(sum(map(share, known)) if whole else None, rule, tuple(reasons))
+        yield Saving(sum(map(share, known)) if whole else None, rule, tuple(reasons)), known if whole else []
 
 
 def _compiles(summary: Summary) -> Iterable[Compiled]:
     return (each for part in summary.parts for each in part.compiles)
+
+
+def _compiled_at(compiled: Compiled) -> Hashable:
+    place = place_of(compiled.stack)
+    return _at(place.own), _at(place.inside)
+
+
+def _row_at(row: Row) -> Hashable:
+    return (row.file, row.line), (row.inside_file, row.inside_line)
 
 
 def _at(frame: Frame | None) -> tuple[str, int]:

@@ -19,6 +19,8 @@ TYPED_IN = frozenset({"<stdin>", "<string>", "<console>"})
 CELLS = ("<ipython-input-", "<python-input-", "<timed ", "<doctest ", "<cell ")
 """How the names of cells begin, of IPython and others."""
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+BACKPORTS = tuple(f"{folder}typing_extensions.py" for folder in INSTALLED)
+"""What later releases of the standard library hold: functions that were deprecated are called through it."""
 BACKENDS = tuple(f"{os.sep}{name}{os.sep}" for name in ("torch", "torch_xla"))
 
 
@@ -110,7 +112,7 @@ def is_own(file: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_program(file: str) -> bool:
-    if file.startswith("<"):
+    if file.startswith("<") or file.endswith(BACKPORTS):
         return False
     installed = any(part in file for part in INSTALLED)  # in a virtual environment, below the standard library's folder
     return (installed or not file.startswith(_standard())) and not is_backend(file)

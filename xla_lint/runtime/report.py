@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import jinja2
+from markupsafe import Markup
 
 from xla_lint.runtime import charts, table
 from xla_lint.runtime.costs import Saving, Spent, savings, share, spent
@@ -80,6 +82,8 @@ def html(summary: Summary, broken: Sequence[str]) -> str:
         "several": charts.COLUMNS,
         "growing": [table.uncut(each) for each in summary.uncut if not each.rule],
         "duration": charts.duration,
+        "percent": _percent,
+        "path": _path,
         "size": charts.size,
         "ways": _ways,
     }
@@ -126,6 +130,17 @@ def _facts(summary: Summary, broken: Sequence[str]) -> dict[str, object]:
     }
 
 
+def _percent(part: float, whole: float) -> str:
+    """A share of the run, to read."""
+    percent = 100 * part / whole
+    return f"{percent:.0f} %" if percent >= 0.5 or not part else "under 1 %"
+
+
+def _path(place: str) -> Markup:
+    """A file and a line, which a narrow column breaks after the folders and before the line."""
+    return Markup("<wbr>").join(re.split(r"(?<=/)|(?=:\d+$)", place))
+
+
 def _headline(saving: Saving) -> str:
     """What is wrong, in a few words, and where."""
     if saving.row is not None:
@@ -142,12 +157,13 @@ def _words(saving: Saving, summary: Summary) -> list[str]:
     if saving.row is not None:
         row = saving.row
         what = [
-            (row.compiles, "compiles"),
-            (row.executions, "executions"),
-            (row.reads - row.late_reads, "reads that were waited for"),
-            (row.late_reads, "reads of what was there"),
+            (row.compiles, "compile", ""),
+            (row.executions, "execution", ""),
+            (row.reads - row.late_reads, "read", " that waited for an execution"),
+            (row.late_reads, "read", " of what was there"),
         ]
-        return [", ".join(f"{number} {name}" for number, name in what if number) + f" in {summary.steps:,} steps"]
+        told = [f"{number:,} {name}{'s' * (number > 1)}{rest}" for number, name, rest in what if number]
+        return [", ".join(told) + f" in {summary.steps:,} steps"]
     if saving.uncut is not None:
         return [table.held(saving.uncut)]
     return [table.why(reason).removeprefix(", ") for reason in saving.reasons]

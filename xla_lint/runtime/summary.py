@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from xla_lint.runtime.causes import cause_of
+from xla_lint.runtime.causes import LOADER, cause_of
 from xla_lint.runtime.collect import Line
 from xla_lint.runtime.confirmation import Unconfirmed, unconfirmed
 from xla_lint.runtime.counts import Counts
@@ -339,10 +339,10 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
 
 
 def _split(lines: Iterable[Line], steps: int) -> set[Place]:
-    """The barriers that are not the only one of a step, where most steps have several."""
+    """The barriers that are not the only one of a step, where most steps have several; a loader's ends the step."""
     cuts = [line for line in lines if line.barriers > TOO_MANY * steps]
     several = sum(line.barriers for line in cuts) > SEVERAL * steps
-    return {line.place for line in cuts} if several and len(cuts) > 1 else set()
+    return {line.place for line in cuts if not line.causes[LOADER]} if several and len(cuts) > 1 else set()
 
 
 def _row(line: Line, linted: Linted, steps: int, reasons: Sequence[Reason | Uncut], *, splits: bool) -> Row:
