@@ -216,6 +216,13 @@ def test_a_function_that_is_deprecated_is_called_by_no_framework() -> None:
     assert place_of([*stack, mine]) == Place(mine)
 
 
+def test_a_compile_names_the_line_of_the_framework(process: Process) -> None:
+    lib = Frame("/env/lib/python3.12/site-packages/lib/trainer.py", 7, "log")
+    process.compiles[0].stack = (lib, *process.compiles[0].stack)
+    text = report.html(summarised(process), []).replace("<wbr>", "")
+    assert text.count("train.py:6 &gt; lib/trainer.py:7</code>") == 1
+
+
 def test_a_small_share_is_not_told_as_nothing(process: Process) -> None:
     assert process.state is not None
     process.state.at = 10_000.0

@@ -172,11 +172,10 @@ def _words(saving: Saving, summary: Summary) -> list[str]:
 def _graphs(part: Part) -> Iterable[Graph]:
     sizes = {each.number: each.operations for each in part.compiles}
     for each in part.compiles:
-        place = place_of(each.stack).own
         before = sizes.get(each.against, 0)
         yield Graph(
             each,
-            table.shown(place.file, place.line) if place else table.shown("", 0),
+            table.through(place_of(each.stack)),
             charts.duration(share(each)) if each.seconds >= 0 else "",
             each.operations - before if before and each.operations else None,
             [table.difference(told) for told in each.differences],

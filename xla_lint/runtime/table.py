@@ -11,6 +11,7 @@ from rich.text import Text
 
 from xla_lint.runtime.fallbacks import LOWERED
 from xla_lint.runtime.findings import TOO_MANY
+from xla_lint.runtime.places import Frame, Place
 from xla_lint.runtime.sources import name_of
 from xla_lint.runtime.steps import BARRIER, OPTIMIZER, READ
 from xla_lint.runtime.tpu_use import sentences
@@ -172,8 +173,14 @@ def rates(summary: Summary) -> Iterator[str]:
 
 def at(row: Row) -> str:
     """The place of a row: the user's own line, and that of a framework that did it."""
-    place = shown(row.file, row.line)
-    return f"{place} > {shown(row.inside_file, row.inside_line)}" if row.inside_file else place
+    inside = Frame(row.inside_file, row.inside_line, "") if row.inside_file else None
+    return through(Place(Frame(row.file, row.line, ""), inside))
+
+
+def through(place: Place) -> str:
+    """The user's own line, and that of a framework that did it."""
+    own = shown(place.own.file, place.own.line) if place.own else shown("", 0)
+    return f"{own} > {shown(place.inside.file, place.inside.line)}" if place.inside else own
 
 
 def unconfirmed(summary: Summary) -> Iterator[str]:
