@@ -8,7 +8,7 @@ import pytest
 
 from xla_lint.runtime.differences import INPUTS, LENGTH, OPERATIONS, RESULTS, SHAPE, TYPE, VALUE, differences
 from xla_lint.runtime.graph_stacks import stacks_of
-from xla_lint.runtime.graphs import Graph, Operation, parse
+from xla_lint.runtime.graphs import Graph, Operation, comparable, parse
 from xla_lint.runtime.places import Frame
 from xla_lint.runtime.protobuf import WireError, fields
 from xla_lint.runtime.sites import Site
@@ -130,6 +130,18 @@ def test_an_operation_that_the_other_lacks() -> None:
     extra = '  %tanh.9 = f32[8,4]{1,0} tanh(%p0.1), metadata={op_type="aten__tanh"}\n'
     assert told(hlo(8), hlo(8, extra=extra)) == [(OPERATIONS, "it has aten::tanh, which the closest one before lacks")]
     assert told(hlo(8, extra=extra), hlo(8)) == [(OPERATIONS, "it lacks aten::tanh, which the closest one before has")]
+
+
+def test_the_place_of_more_operations_is_that_of_those_added() -> None:
+    def tanh(line: int) -> str:
+        facts = f'op_type="aten__tanh" source_file="{TRAIN}" source_line={line}'
+        return f"  %tanh.{line} = f32[8,4]{{1,0}} tanh(%p0.1), metadata={{{facts}}}\n"
+
+    one, two = hlo(8, extra=tanh(8)), hlo(8, extra=tanh(8) + tanh(9))
+    for before, after, lines in ((one, two, [9]), (two, one, [9]), (one, untraced(two), [])):
+        (change,) = differences(*comparable(parse(before), parse(after)))
+        assert change.what == OPERATIONS
+        assert [frame.line for frame in change.stack] == lines
 
 
 def test_fewer_rows_that_xla_builds_otherwise() -> None:

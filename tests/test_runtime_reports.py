@@ -205,6 +205,14 @@ def test_the_barrier_of_a_device_loader_splits_no_step(script: str, cause: str, 
     assert {row.line for row in summarised(process).rows if row.rule == "xla-split-step"} == rules
 
 
+def test_one_step_with_two_barriers_tells_nothing_of_the_others(script: str) -> None:
+    process = Process(state(steps=1))
+    for number in (7, 8):
+        place = Place(Frame(script, number, "<module>"))
+        process.lines[place] = Line(place, 1, 1, causes=Counter({SYNC: 2}), barriers=1)
+    assert [row.rule for row in summarised(process).rows] == ["", ""]
+
+
 def test_a_function_that_is_deprecated_is_called_by_no_framework() -> None:
     packages = "/env/lib/python3.12/site-packages"
     stack = [

@@ -178,13 +178,12 @@ def _operations(before: Graph, after: Graph) -> Iterator[Difference]:
         return
     if old.keys() == new.keys():
         changed = max(old.keys(), key=lambda each: abs(new[each] - old[each]))
-        graph = after if new[changed] > old[changed] else before
-        more = "more" if graph is after else "less"
+        grown = new[changed] > old[changed]
+        more = "more" if grown else "less"
         count = f"{new[changed]} operations of XLA, and the closest one before has {old[changed]}"
         words = f"it has {more} of {changed}: {count}"
-        yield Difference(
-            OPERATIONS, f"{more} {changed}", words, str(old[changed]), str(new[changed]), _added(before, after, changed)
-        )
+        stack = _added(before, after, changed) if grown else _added(after, before, changed)
+        yield Difference(OPERATIONS, f"{more} {changed}", words, str(old[changed]), str(new[changed]), stack)
 
 
 def _results(before: Graph, after: Graph) -> Iterator[Difference]:
@@ -208,13 +207,13 @@ def _once(found: Iterable[Difference]) -> Iterator[Difference]:
             yield each
 
 
-def _added(before: Graph, after: Graph, origin: str) -> Stack:
-    """The stack at which the graph with more operations of a kind has them and the other does not."""
-    old, new = (
+def _added(fewer: Graph, more: Graph, origin: str) -> Stack:
+    """The stack at which one graph has more operations of a kind; empty where one of the two does not tell its own."""
+    few, many = (
         Counter(each.stack for each in graph.operations if each.origin == origin and each.stack)
-        for graph in (before, after)
+        for graph in (fewer, more)
     )
-    return next(iter((new - old) or (old - new)), ())
+    return next(iter(many - few), ()) if few else ()
 
 
 def _first(graph: Graph, origin: str) -> Stack:

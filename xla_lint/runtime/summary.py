@@ -340,7 +340,7 @@ def _merged(processes: Iterable[Process]) -> list[Line]:
 
 def _split(lines: Iterable[Line], steps: int) -> set[Place]:
     """The barriers that are not the only one of a step, where most steps have several; a loader's ends the step."""
-    cuts = [line for line in lines if line.barriers > TOO_MANY * steps]
+    cuts = [line for line in lines if line.barriers > max(1, TOO_MANY * steps)]
     several = sum(line.barriers for line in cuts) > SEVERAL * steps
     return {line.place for line in cuts if not line.causes[LOADER]} if several and len(cuts) > 1 else set()
 
