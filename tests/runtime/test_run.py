@@ -47,6 +47,22 @@ for _ in range(3):
     assert ran.report["fallbacks"] == {"aten::glu_backward": 3}
 
 
+def test_the_traceback_of_a_read_that_fails_keeps_no_tensor_alive(tmp_path: Path) -> None:
+    script = """
+import traceback
+def step(x):
+    return (x * 2).sum().item()
+try:
+    torch_xla.compile(step, full_graph=True)(torch.ones(3).to(device))
+except RuntimeError as error:
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if "xla_lint" in frame.f_code.co_filename]
+    kept = [values for frame in frames for values in frame.f_locals.values() if type(values) is tuple]
+    print(len(frames) > 0, kept, error)
+"""
+    ran = run(tmp_path, script)
+    assert ran.out.strip() == "True [] Unexpected execution happens inside the compiled function, exiting"
+
+
 def test_reads_in_the_autograd_thread_disturb_nobody(tmp_path: Path) -> None:
     script = """
 layer = torch.nn.Linear(4, 1).to(device)

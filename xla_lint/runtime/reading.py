@@ -68,20 +68,26 @@ class Kernels:
     def _wrapped(self, kernel: Any, how: str) -> Callable[..., Any]:
         @functools.wraps(kernel.call_boxed, assigned=())
         def read(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if getattr(self._inside, "kernel", False):
-                return kernel.call_boxed(keys, *args, **kwargs)
-            if how == "copy" and not _to_host(args, kwargs):
+            inside = getattr(self._inside, "kernel", False)
+            reads = not inside and (how != "copy" or _to_host(args, kwargs))
+            pending, began = False, 0.0
+            if reads:
+                self._inside.kernel = True
+                self._observer.ready()
+                pending = self._pending(list(_tensors(args)))
+                began = time.perf_counter()
+            elif not inside:
                 self._observer.moved()
-                return kernel.call_boxed(keys, *args, **kwargs)
-            self._inside.kernel = True
-            self._observer.ready()
-            pending = self._pending(list(_tensors(args)))
-            began = time.perf_counter()
             try:
                 result = kernel.call_boxed(keys, *args, **kwargs)
+            except BaseException:
+                del args, kwargs  # else the traceback would keep tensors alive that the program has given up
+                raise
             finally:
-                self._inside.kernel = False
-            self._observer.read(how, pending, time.perf_counter() - began)
+                if reads:
+                    self._inside.kernel = False
+            if reads:
+                self._observer.read(how, pending, time.perf_counter() - began)
             return result
 
         return read
@@ -92,7 +98,11 @@ class Kernels:
             self._observer.ready()
             pending = self._pending(tensors)
             began = time.perf_counter()
-            result = function(tensors)
+            try:
+                result = function(tensors)
+            except BaseException:
+                del tensors
+                raise
             self._observer.read("save", pending, time.perf_counter() - began)
             return result
 
