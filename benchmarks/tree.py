@@ -9,6 +9,7 @@ sample makes count too often.
 
 - relevant files: those whose bytes bear a mark of an XLA program
 - warm: the second of two runs with the same cache
+- one of them, and alone: one relevant file, checked where it lies after the whole tree was, and in a folder of its own
 - method names: a linter that flags `.item()`, `.cpu()` and the like wherever they stand
 """
 
@@ -80,10 +81,17 @@ def contenders(files: list[Path], folder: Path, sample: int, torchfix: str | Non
 
     python = [sys.executable, "-c"]
     every = listed("all", files)
-    relevant = listed("relevant", [path for path in files if may_take_part(path.read_bytes(), Scope.AUTO)])
+    marked = [path for path in files if may_take_part(path.read_bytes(), Scope.AUTO)]
+    relevant = listed("relevant", marked)
+    one = marked[len(marked) // 2]
+    alone = folder / "alone" / one.name
+    alone.parent.mkdir()
+    (alone.parent / "pyproject.toml").touch()
+    alone.write_bytes(one.read_bytes())
     few = [str(path) for path in files[::sample]]
     (folder / "empty.toml").touch()
-    check = [sys.executable, "-m", "xla_lint", "check", "--format=concise", *map(str, files)]
+    lint = [sys.executable, "-m", "xla_lint", "check", "--format=concise"]
+    check = [*lint, *map(str, files)]
     pylint = [sys.executable, "-m", "pylint", f"--rcfile={folder / 'empty.toml'}", "--persistent=n", "--disable=all"]
     cached = f"--cache-dir={folder / 'cache'}"
     found = [
@@ -91,6 +99,9 @@ def contenders(files: list[Path], folder: Path, sample: int, torchfix: str | Non
         Contender("astroid, relevant files", [*python, ASTROID, relevant]),
         Contender("xla-lint check, cold", [*check, "--jobs=1", cached]),
         Contender("xla-lint check, warm", [*check, "--jobs=1", cached]),
+        Contender("one of them, warm", [*lint, cached, str(one)]),
+        Contender("alone, cold", [*lint, cached, str(alone)]),
+        Contender("alone, warm", [*lint, cached, str(alone)]),
         Contender("xla-lint check, cold, -j 2", [*check, "--jobs=2", "--no-cache"]),
         Contender("method names", [*python, METHODS, every]),
         Contender("pylint, one check", [*pylint, f"--enable={CHEAP_CHECK}", *few], sample),

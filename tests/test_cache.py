@@ -17,6 +17,7 @@ import pytest
 import xla_lint
 from xla_lint.cli import one
 from xla_lint.cli.main import main
+from xla_lint.program.project.source import read
 
 Captured = pytest.CaptureFixture[str]
 PACKAGE = Path(__file__).parent.parent / "xla_lint"
@@ -228,12 +229,37 @@ class TestAnalyses:
         assert "launch.py" not in analysed
         assert {"train.py", "helpers.py"} <= set(analysed)
 
-    def test_are_repeated_for_what_could_not_be_checked(self, analysed: list[str], report: Report) -> None:
+    def test_are_not_repeated_for_what_does_not_parse(self, analysed: list[str], report: Report) -> None:
         Path("train.py").write_text("import torch_xla\nx = = 1\n")
-        report()
+        first = report()
         analysed.clear()
+        assert report() == first
+        assert first[0] == 2
+        assert analysed == []
+
+    def test_are_repeated_for_what_an_error_of_our_own_ended(
+        self, analysed: list[str], report: Report, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: Any) -> None:
+            raise KeyError
+
+        monkeypatch.setattr("xla_lint.engine.examine", fail)
         assert report()[0] == 2
-        assert analysed == ["train.py"]
+        first = list(analysed)
+        report()
+        assert analysed == first * 2
+
+    def test_are_not_even_read_where_no_file_has_changed(
+        self, project: Path, analysed: list[str], report: Report, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for path in project.rglob("*.py"):
+            os.utime(path, (0, 0))
+        monkeypatch.setattr("xla_lint.cli.cache.UNMISTAKABLE", -1)
+        first = report()
+        analysed.clear()
+        monkeypatch.setattr("xla_lint.cli.many.read", lambda path: read(path) if path.endswith("b") else pytest.fail())
+        assert report() == first
+        assert analysed == []
 
     def test_are_not_kept_on_request(self, analysed: list[str], report: Report) -> None:
         report("--no-cache")

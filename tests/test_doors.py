@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors import HELPER, SCRIPT, pylint
-from xla_lint.cli import cache, one
+from xla_lint.cli import one, store_file
 from xla_lint.cli.main import main
 
 ROOT = Path(__file__).parent.parent
@@ -301,9 +301,9 @@ class TestCache:
         self, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def fingerprint(package: Path) -> str:
-            cache._fingerprint.cache_clear()
-            monkeypatch.setattr(cache, "PACKAGE", package)
-            return cache._fingerprint(tmp_path / "kept")
+            store_file._fingerprint.cache_clear()
+            monkeypatch.setattr(store_file, "PACKAGE", package)
+            return store_file._fingerprint(tmp_path / "kept")
 
         here = fingerprint(ROOT / "xla_lint")
         elsewhere = tmp_path / "elsewhere" / "xla_lint"
@@ -313,4 +313,4 @@ class TestCache:
         with (elsewhere / "engine.py").open("a") as file:
             file.write("# another one\n")
         assert fingerprint(elsewhere) != here
-        cache._fingerprint.cache_clear()
+        store_file._fingerprint.cache_clear()

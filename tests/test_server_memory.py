@@ -12,6 +12,7 @@ from xla_lint.engine import Settings
 from xla_lint.program.project import project as projects
 from xla_lint.program.project.overlay import overlaid
 from xla_lint.program.project.project import Project
+from xla_lint.program.project.summaries import Summaries
 from xla_lint.server.memory import Memory
 
 
@@ -61,5 +62,5 @@ def test_a_project_that_is_looked_at_again_is_met_again(folder: Path) -> None:
 def test_a_project_is_met_once(folder: Path) -> None:
     memory = Memory()
     project = met(memory, folder)
-    project.summaries.clear()
+    project.summaries = Summaries()
     assert not met(memory, folder).summaries

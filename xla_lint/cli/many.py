@@ -18,6 +18,7 @@ from xla_lint.program.project.statements import holds_training, may_take_part
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
+    from xla_lint.cli.cache import Cache
     from xla_lint.engine import Settings
 
 WORTHWHILE = 24
@@ -44,7 +45,7 @@ class Job(NamedTuple):
     settings: Settings
 
 
-def check_many(jobs: Sequence[Job], cache: Memory, processes: int) -> Generator[Outcome, None, None]:
+def check_many(jobs: Sequence[Job], cache: Cache, processes: int) -> Generator[Outcome, None, None]:
     """Check files, and yield the outcome of each as it becomes known, in any order.
 
     At most so many processes work at a time.
@@ -53,7 +54,8 @@ def check_many(jobs: Sequence[Job], cache: Memory, processes: int) -> Generator[
     for job in jobs:
         try:
             with collector_paused():
-                known = _known(job, read(job.path), cache)
+                known = cache.at_rest(Project.around(job.path), job.settings, job.path)
+                known = known or _known(job, read(job.path), cache)
         except SourceError as error:
             known = _unreadable(job.path, error)
         if known is None:
@@ -91,16 +93,27 @@ def _pending(jobs: list[Job], processes: int) -> Iterator[Outcome]:
 
 def _known(job: Job, source: bytes, cache: Memory) -> Outcome | None:
     """The outcome for a file that need not be analysed, None for others."""
-    path, settings = job
-    project = Project.around(path)
-    cache.meet(project, settings)
-    membership = project.membership(absolute(path))
-    if may_take_part(source, settings.scope) or membership.through or membership.may_be_xla:
-        return cache.recall(project, settings, path, source)
-    error = unreadable(path, source)
+    project = Project.around(job.path)
+    cache.meet(project, job.settings)
+    known = cache.recall(project, job.settings, job.path, source)
+    if known is None:
+        known = _passed_by(job, source, project)
+        if known is not None:
+            cache.take(project, job.settings, known)
+    return known
+
+
+def _passed_by(job: Job, source: bytes, project: Project) -> Outcome | None:
+    """The outcome for a file that takes part in nothing, None for others."""
+    with project.recording() as dependencies:
+        membership = project.membership(absolute(job.path))
+    if may_take_part(source, job.settings.scope) or membership.through or membership.may_be_xla:
+        return None
+    error = unreadable(job.path, source)
+    basis = Basis(source, dependencies)
     if error is not None:
-        return Outcome(path, problems=[Problem(path, str(error), error.line)])
-    return Outcome(path, outside=True, trains=holds_training(source))
+        return Outcome(job.path, problems=[Problem(job.path, str(error), error.line)], basis=basis)
+    return Outcome(job.path, outside=True, trains=holds_training(source), basis=basis)
 
 
 def _unreadable(path: str, error: SourceError) -> Outcome:

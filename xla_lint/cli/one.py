@@ -44,6 +44,7 @@ def check_one(path: str, source: bytes, project: Project, settings: Settings) ->
         outcome.problems.append(Problem(path, str(error), error.line))
     else:
         outcome.problems += (_told(failure, path, notebook) for failure in checked.failures)
+        outcome.failed = bool(checked.failures)
         outcome.limits += (_told(limit, path, notebook) for limit in checked.limits)
         lines = text.split("\n")
         placed = (located(finding, path, lines, asked_for=wanted) for finding, wanted in permitted)

@@ -128,6 +128,8 @@ class Outcome:
     """Whether it holds training code, to which most rules were not applied: it is outside the XLA scope."""
     read: bool = True
     """Whether there is such a file, which can be read."""
+    failed: bool = False
+    """Whether an error of our own ended a part of the check, which is then tried again at the next time."""
     skipped: str = ""
     """Why it was not looked at, though nothing is wrong with it."""
     basis: Basis | None = None

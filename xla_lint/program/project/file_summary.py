@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,10 +32,10 @@ class Stamp(NamedTuple):
     @classmethod
     def of(cls, path: str | Path) -> Stamp | None:
         """The stamp of a file, None where there is none, or where it does not hold what it does on disk."""
-        if overlay.held(Path(path)) is not None:
+        if overlay.held(path_of(os.fspath(path))) is not None:
             return None
         try:
-            status = Path(path).stat()
+            status = os.stat(path)  # noqa: PTH116 - asked for each file of a tree
         except (OSError, ValueError):
             return None
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size)

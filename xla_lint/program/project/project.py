@@ -28,6 +28,7 @@ from xla_lint.program.project.requests import is_test
 from xla_lint.program.project.search_path import AddedFolders, added_folders
 from xla_lint.program.project.source import SourceError, absolute, decode, parse, parse_rest, read
 from xla_lint.program.project.statements import stated_in
+from xla_lint.program.project.summaries import Summaries
 from xla_lint.program.project.trees import Tree, Trees, forget_oldest, tree_of
 from xla_lint.program.syntax.names import KNOWN_PACKAGES
 
@@ -65,7 +66,7 @@ class Project:
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root
-        self.summaries: dict[Path, FileSummary] = {}
+        self.summaries = Summaries()
         """What is known of files by their bytes."""
         self._log = DependencyLog()
         self._kept = KeptResults(self._log, self.still_answers)
@@ -124,7 +125,7 @@ class Project:
             return True
         self._edition += 1
         self._trees.forget(path)
-        before = self.summaries.pop(path, None)
+        before = self.summaries.pop(path)
         if before is None or not self.summary(path).says_the_same(before):
             for name in BY_SUMMARIES:
                 self.__dict__.pop(name, None)
@@ -138,7 +139,7 @@ class Project:
 
     def still_answers(self, reads: Mapping[Question, Answer]) -> bool:
         """Whether the project gives the same answers again."""
-        return all(self._answer(kind, Path(path)) == answer for (kind, path), answer in reads.items())
+        return all(self._answer(kind, path_of(path)) == answer for (kind, path), answer in reads.items())
 
     def _answer(self, kind: str, path: Path) -> Answer:
         """The answer to a question that was noted, in a form that JSON keeps."""
@@ -152,12 +153,17 @@ class Project:
             return path in self.files and self._leads_far(path)
         return self.membership(path).packed()
 
+    def answers_for_others(self, question: Question) -> bool:
+        """Whether the answer to a question rests on what is none of the project's files."""
+        kind, path = question
+        return kind == "exists" or (kind == "bytes" and path_of(path) not in self.files)
+
     @cached_property
     def shape(self) -> str:
         """A digest of which files there are, and of what is declared of the dependencies."""
         total = hashlib.blake2b(digest_size=16)
-        for path in sorted(self.files):
-            total.update(os.fsencode(path) + b"\n")
+        for name in sorted(map(os.fsencode, self.files)):
+            total.update(name + b"\n")
         for path in declarations.files_of(self.root) if self.root else ():
             total.update(_digest(path).encode())
         return total.hexdigest()
