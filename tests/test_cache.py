@@ -257,7 +257,9 @@ class TestAnalyses:
         monkeypatch.setattr("xla_lint.cli.cache.UNMISTAKABLE", -1)
         first = report()
         analysed.clear()
-        monkeypatch.setattr("xla_lint.cli.many.read", lambda path: read(path) if path.endswith("b") else pytest.fail())
+        monkeypatch.setattr(
+            "xla_lint.cli.many.read", lambda path: read(path) if path.endswith("b") else pytest.fail(path)
+        )
         assert report() == first
         assert analysed == []
 

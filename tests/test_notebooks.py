@@ -167,7 +167,7 @@ class TestBadCells:
         (b"\xff\xfe", "byte 0xff is not utf-8"),
         (b"{}", "no list of cells"),
         (b'{"cells": 3}', "no list of cells"),
-        (b'{"worksheets": []}', "older than format 4"),
+        (b'{"worksheets": 3}', "no list of cells"),
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
@@ -196,6 +196,15 @@ def test_what_can_be_read_and_holds_no_torch_is_outside(tmp_path: Path, capsys: 
 )
 def test_cells_without_source_hold_nothing(cells: list[Any]) -> None:
     assert not read_notebook("x.ipynb", json.dumps({"cells": cells}).encode()).text.strip()
+
+
+def test_cells_of_an_older_format_lie_in_worksheets() -> None:
+    code = {"cell_type": "code", "language": "python", "input": ["x = 1\n", "y = 2"]}
+    other = {"cell_type": "code", "language": "haskell", "input": "x <- 1"}
+    sheets = [{"cells": [{"cell_type": "heading", "source": "T"}, code, other]}, None, {"cells": [code]}]
+    read = read_notebook("x.ipynb", json.dumps({"nbformat": 3, "worksheets": sheets}).encode())
+    assert read.text == "x = 1\ny = 2\n" * 2
+    assert [cell.number for cell in read.cells] == [2, 4]
 
 
 def test_a_byte_order_mark_is_passed_over() -> None:

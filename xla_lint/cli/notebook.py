@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from xla_lint.cli.results import Located, Reason
 
 SUFFIX = ".ipynb"
-FORMAT = 4
-"""The version of the format since 2015: cells without worksheets."""
+PYTHON = "python"
 PYTHON_BODIES = frozenset({"capture", "prun", "time", "timeit"})
 """The cell magics below which there is Python that runs in the notebook's own process."""
 PIECE = re.compile(
@@ -128,15 +127,11 @@ class OtherLanguageError(Exception):
     """A notebook whose cells are in another language, which the text names."""
 
 
-class OldFormatError(SourceError):
-    """A notebook of a format that is read no more."""
-
-
 def read_notebook(path: str, source: bytes) -> Notebook:
     """The module that the bytes of a notebook hold; `path` says in problems what it is called.
 
     Raises:
-        SourceError: the bytes are no notebook of format 4; `OldFormatError` where they are of an older one.
+        SourceError: the bytes are no notebook.
         OtherLanguageError: it is not written in Python.
     """
     notebook = Notebook()
@@ -186,10 +181,9 @@ def translated(code: str) -> Iterator[str]:
 
 
 def document_in(source: bytes) -> dict[str, Any]:
-    """What the bytes of a notebook hold, its cells not yet looked at.
+    """What the bytes of a notebook hold, its cells not yet looked at; those of a format before 4 lie in worksheets.
 
     Raises:
-        OldFormatError: they are of an older format.
         SourceError: they are no notebook.
         OtherLanguageError: it is not written in Python.
     """
@@ -203,12 +197,13 @@ def document_in(source: bytes) -> dict[str, Any]:
         raise SourceError("is no notebook: nested too deeply") from error
     if not isinstance(document, dict):
         raise SourceError("is no notebook: not a JSON object")
-    if "worksheets" in document:
-        raise OldFormatError(f"is a notebook older than format {FORMAT}; 'jupyter nbconvert --to notebook' renews it")
+    if isinstance(document.get("worksheets"), list):
+        sheets = (sheet.get("cells") for sheet in document["worksheets"] if isinstance(sheet, dict))
+        document["cells"] = [cell for cells in sheets if isinstance(cells, list) for cell in cells]
     if not isinstance(document.get("cells"), list):
         raise SourceError("is no notebook: it holds no list of cells")
     language = _language(document.get("metadata"))
-    if language.lower() not in ("", "python", "ipython"):
+    if language.lower() not in ("", PYTHON, "ipython"):
         raise OtherLanguageError(language)
     return document
 
@@ -225,9 +220,9 @@ def _language(metadata: Any) -> str:
 
 def _code_cells(document: dict[str, Any]) -> Iterator[tuple[int, str]]:
     for number, cell in enumerate(document["cells"], start=1):
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code" or cell.get("language", PYTHON) != PYTHON:
             continue
-        source = cell.get("source", "")
+        source = cell.get("source", cell.get("input", ""))
         if isinstance(source, list):
             source = "".join(line for line in source if isinstance(line, str))
         if isinstance(source, str):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_lint import failures
 from xla_lint.cli.locate import located
-from xla_lint.cli.notebook import SUFFIX, Notebook, OldFormatError, OtherLanguageError, document_in, read_notebook
+from xla_lint.cli.notebook import SUFFIX, Notebook, OtherLanguageError, document_in, read_notebook
 from xla_lint.cli.results import Outcome, Problem
 from xla_lint.program.project.scope import Domain, installed_version
 from xla_lint.program.project.source import HalfTypedError, SourceError, decode, parse, refuse_null_bytes
@@ -62,7 +62,7 @@ def unreadable(path: str, source: bytes) -> SourceError | None:
             document_in(source)
         else:
             refuse_null_bytes(source)
-    except (OtherLanguageError, OldFormatError):
+    except OtherLanguageError:
         return None
     except SourceError as error:
         return error
