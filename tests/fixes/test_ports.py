@@ -253,6 +253,17 @@ def test_an_import_of_names_that_others_may_use_stays(tmp_path: Path) -> None:
     assert moved(tmp_path, "import torch\n", head=head).new.decode() == head + "import torch\n"
 
 
+@pytest.mark.parametrize("kept", [("xr",), ("xr", "met")])
+def test_so_does_one_of_names_that_other_files_take(tmp_path: Path, kept: tuple[str, ...]) -> None:
+    head = "import torch_xla.runtime as xr, torch_xla.debug.metrics as met\n"
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "other.py").write_text("".join(f"from train import {name}\n" for name in kept))
+    left = head.replace(", torch_xla.debug.metrics as met", "") if kept == ("xr",) else head
+    repaired = moved(tmp_path, "import torch\n", head=head)
+    assert repaired.new.decode() == left + "import torch\n"
+    assert len(repaired.made) == (kept == ("xr",))
+
+
 def test_another_backend_has_its_own(tmp_path: Path) -> None:
     code = "f = torch_xla.compile(f)\nx.to(torch_xla.device())\n"
     found = lines(moved(tmp_path, code, to="torch_neuron"))

@@ -100,7 +100,7 @@ def plan(repairs: Iterable[Repair], text: str, taken: frozenset[str] = NOTHING) 
         libcst.ParserSyntaxError: the text is no Python that LibCST knows.
     """
     document = _document(text)
-    imports = Imports(document)
+    imports = Imports(document, taken)
     made: list[Repair] = []
     drafts: list[Draft] = []
     for repair in repairs:
@@ -113,7 +113,7 @@ def plan(repairs: Iterable[Repair], text: str, taken: frozenset[str] = NOTHING) 
             drafts.append(draft)
         made.append(repair)
     replacements = [replacement for draft in drafts for replacement in draft.replacements]
-    replacements += import_edits(document, imports, drafts, taken)
+    replacements += import_edits(document, imports, drafts)
     replacements = _joined(sorted(replacements, key=lambda replacement: (replacement.start, replacement.end)))
     return Plan(made, [_edit(document, replacement) for replacement in replacements], _applied(text, replacements))
 

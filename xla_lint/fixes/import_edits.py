@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
-import libcst.matchers as m
 from libcst.metadata import ImportAssignment
 
 from xla_lint.fixes.drafts import Replacement
@@ -19,17 +18,14 @@ if TYPE_CHECKING:
     from xla_lint.fixes.imports import Binding, Imports, Statement
 
 
-def import_edits(
-    document: Document, imports: Imports, drafts: Sequence[Draft], taken: frozenset[str]
-) -> Iterator[Replacement]:
-    """The edits of imports that some drafts call for; names that others have `taken` stay."""
+def import_edits(document: Document, imports: Imports, drafts: Sequence[Draft]) -> Iterator[Replacement]:
+    """The edits of imports that some drafts call for; names that other modules may use stay."""
     replaced = [replacement for draft in drafts for replacement in draft.replacements]
     added = _added(document, [want for draft in drafts for want in draft.wanted])
-    exported = _exported(document.module) | taken
     unneeded = {binding for draft in drafts for binding in draft.unneeded}
     unused: dict[Statement, list[Binding]] = {}
     for binding in imports.bindings:
-        lost = binding.name not in exported and _falls_out_of_use(document, binding, replaced)
+        lost = not imports.is_shared(binding) and _falls_out_of_use(document, binding, replaced)
         if binding in unneeded or lost:
             unused.setdefault(binding.statement, []).append(binding)
     for statement in {**added, **unused}:
@@ -102,11 +98,3 @@ def _falls_out_of_use(document: Document, binding: Binding, replaced: Sequence[R
         return False
     word = re.compile(rf"(?<![\w.]){re.escape(binding.name)}\b")
     return not any(word.search(r.text) for r in replaced)
-
-
-def _exported(module: cst.Module) -> frozenset[str]:
-    """The texts in what a module assigns to `__all__`."""
-    name = m.Name("__all__")
-    assigned = m.Assign(targets=[m.AssignTarget(name)]) | m.AnnAssign(name) | m.AugAssign(name)
-    texts = (text for found in m.findall(module, assigned) for text in m.findall(found, m.SimpleString()))
-    return frozenset(str(text.evaluated_value) for text in texts if isinstance(text, cst.SimpleString))

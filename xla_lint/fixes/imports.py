@@ -48,8 +48,10 @@ class Binding:
 class Imports:
     """The imports of a text."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, taken: frozenset[str]) -> None:
+        """Take a text, and the names that other modules have `taken` from its module."""
         self._document = document
+        self._taken = taken
 
     @cached_property
     def bindings(self) -> list[Binding]:
@@ -61,6 +63,18 @@ class Imports:
             elif isinstance(node, cst.ImportFrom) and node.module is not None and not node.relative:
                 found += _bindings(node, f"{dotted_of(node.module)}.")
         return found
+
+    def is_shared(self, binding: Binding) -> bool:
+        """Whether others may use a name, so that it stays, used here or not."""
+        return binding.name in self._taken or binding.name in self._exported
+
+    @cached_property
+    def _exported(self) -> frozenset[str]:
+        """The texts in what the module assigns to `__all__`."""
+        name = m.Name("__all__")
+        assigned = m.Assign(targets=[m.AssignTarget(name)]) | m.AnnAssign(name) | m.AugAssign(name)
+        texts = (text for it in m.findall(self._document.module, assigned) for text in m.findall(it, m.SimpleString()))
+        return frozenset(str(text.evaluated_value) for text in texts if isinstance(text, cst.SimpleString))
 
     def of(self, statement: Statement) -> list[Binding]:
         """What a statement binds."""

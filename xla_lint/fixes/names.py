@@ -51,7 +51,8 @@ def unimport(document: Document, imports: Imports, change: Unimport) -> Draft | 
     statement = document.find(change.at, cst.Import) or document.find(change.at, cst.ImportFrom)
     if statement is None or len(document.block(statement).body) == 1:
         return None
-    unneeded = [b for b in imports.of(statement) if b.dotted.partition(".")[0] == change.package]
+    found = (b for b in imports.of(statement) if b.dotted.partition(".")[0] == change.package)
+    unneeded = [binding for binding in found if not imports.is_shared(binding)]
     return Draft(unneeded=unneeded) if unneeded else None
 
 
