@@ -210,9 +210,23 @@ class SumUp(NamedTuple):
     """Whether it is a whole number."""
 
 
+class Gather(NamedTuple):
+    """A list of values that a loop reads becomes one of tensors, which is read behind the loop."""
+
+    read: Span
+    """The call that gives the value."""
+    tensor: Span
+    """What is read, inside that call."""
+    loop: Span
+    values: str
+    """The variable."""
+    kind: str
+    """`float` or `int` where that surely is what the list holds; empty where only the tensors know."""
+
+
 Change = (
     Refer | ImportInstead | ChangeCall | Append | PassTo | Fill | MoveBehind | MoveAhead | Defer
-    | Write | Guard | Remove | Unwrap | Unimport | SumUp
+    | Write | Guard | Remove | Unwrap | Unimport | SumUp | Gather
 )  # fmt: skip
 
 

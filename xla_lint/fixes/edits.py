@@ -11,6 +11,7 @@ from xla_lint.fixes.changes import (
     ChangeCall,
     Defer,
     Fill,
+    Gather,
     Guard,
     ImportInstead,
     MoveAhead,
@@ -29,6 +30,7 @@ from xla_lint.fixes.drafts import Draft, Replacement
 from xla_lint.fixes.expressions import append, fill, pass_to
 from xla_lint.fixes.import_edits import import_edits
 from xla_lint.fixes.imports import Imports
+from xla_lint.fixes.lists import gather
 from xla_lint.fixes.moves import move_ahead, move_behind
 from xla_lint.fixes.names import import_instead, refer, unimport
 from xla_lint.fixes.removing import remove, unwrap
@@ -56,6 +58,7 @@ DRAFTERS: dict[type[Change], Callable[[Document, Imports, Any], Draft | None]] =
     Unwrap: unwrap,
     Unimport: unimport,
     SumUp: sum_up,
+    Gather: gather,
 }
 """What drafts each kind of change; None where the source around it does not allow it."""
 NOTHING: frozenset[str] = frozenset()

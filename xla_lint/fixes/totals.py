@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from xla_lint.fixes.drafts import Draft
+from xla_lint.fixes.expressions import PRIMARY
 
 if TYPE_CHECKING:
     from xla_lint.fixes.changes import SumUp
     from xla_lint.fixes.document import Document
     from xla_lint.fixes.imports import Imports
-
-PRIMARY = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
-"""Expressions on which something can be called without brackets."""
 
 
 def sum_up(document: Document, imports: Imports, change: SumUp) -> Draft | None:  # noqa: ARG001 - as drafters are called
@@ -28,8 +26,12 @@ def sum_up(document: Document, imports: Imports, change: SumUp) -> Draft | None:
     text = text if isinstance(tensor, PRIMARY) else f"({text})"
     draft = Draft()
     draft.replace(*document.range_of(read), text if change.counts else f"{text}.detach().float()")
-    end = document.line_after(document.range_of(loop)[1])
-    line = f"{document.indent(loop)}{change.total} = {'int' if change.counts else 'float'}({change.total})"
-    missing = "" if document.text[:end].endswith(("\n", "\r")) else document.newline
-    draft.replace(end, end, f"{missing}{line}{'' if missing else document.newline}")
+    write_behind(document, loop, f"{change.total} = {'int' if change.counts else 'float'}({change.total})", draft)
     return draft
+
+
+def write_behind(document: Document, loop: cst.For | cst.While, line: str, draft: Draft) -> None:
+    """Draft a line of its own behind a loop."""
+    end = document.line_after(document.range_of(loop)[1])
+    missing = "" if document.text[:end].endswith(("\n", "\r")) else document.newline
+    draft.replace(end, end, f"{missing}{document.indent(loop)}{line}{'' if missing else document.newline}")

@@ -30,19 +30,19 @@ def adding_up(read: Read) -> tuple[Fix, SumUp] | None:
     statement, step = read.node.statement(), read.context.step
     if step is None or step.form is not Form.LOOP or not (step.wrapped or step.cut is Cut.ALWAYS):
         return None
-    tensor, total = _what_is_read(read.node), _added_to(statement, read.node)
-    if tensor is None or total is None or not _ends_as_it_begins(step.node, statement):
+    tensor, total = what_is_read(read.node), _added_to(statement, read.node)
+    if tensor is None or total is None or not ends_as_it_begins(step.node, statement):
         return None
     starts = set(_starts(total.name, statement, step.node))
-    counts = starts == {int} and isinstance(read.node.parent, nodes.AugAssign) and _is_count(tensor)
+    counts = starts == {int} and isinstance(read.node.parent, nodes.AugAssign) and is_count(tensor)
     sums = starts and None not in starts and not _is_whole(read.node)
-    if not counts and not (sums and (float in starts or _is_floating(tensor, step.node))):
+    if not counts and not (sums and (float in starts or is_floating(tensor, step.node))):
         return None
     change = SumUp(Span.of(read.node), Span.of(tensor), Span.of(step.node), total.name, counts)
     return (COUNT_LATER if counts else SUM_LATER), change
 
 
-def _ends_as_it_begins(loop: nodes.NodeNG, statement: nodes.NodeNG) -> bool:
+def ends_as_it_begins(loop: nodes.NodeNG, statement: nodes.NodeNG) -> bool:
     """Whether the loop around a statement is one of its own function, which no error leaves for code behind it."""
     scope, around = statement.scope(), list(loop.node_ancestors())
     inside = around[: around.index(scope)] if scope in around else []
@@ -57,7 +57,7 @@ def _ends_as_it_begins(loop: nodes.NodeNG, statement: nodes.NodeNG) -> bool:
     )
 
 
-def _what_is_read(node: nodes.NodeNG) -> nodes.NodeNG | None:
+def what_is_read(node: nodes.NodeNG) -> nodes.NodeNG | None:
     """The tensor whose value a call gives as a number."""
     if not isinstance(node, nodes.Call) or node.keywords:
         return None
@@ -137,7 +137,7 @@ def _start(name: nodes.NodeNG) -> type | None:
     return None
 
 
-def _is_count(tensor: nodes.NodeNG) -> bool:
+def is_count(tensor: nodes.NodeNG) -> bool:
     """Whether an expression is the sum of truths, which is a whole number."""
     if (
         not isinstance(tensor, nodes.Call)
@@ -151,7 +151,7 @@ def _is_count(tensor: nodes.NodeNG) -> bool:
     return isinstance(summed, nodes.Compare)
 
 
-def _is_floating(tensor: nodes.NodeNG, loop: nodes.NodeNG) -> bool:
+def is_floating(tensor: nodes.NodeNG, loop: nodes.NodeNG) -> bool:
     """Whether a tensor surely holds no whole number: a loss, a mean, or what the loop differentiates."""
     if isinstance(tensor, nodes.Call):
         return _called(tensor) in FLOATING

@@ -8,6 +8,7 @@ from xla_lint.program.domain.events import How
 from xla_lint.rules.base import OUTSIDE_COMPILED, Counter, Severity
 from xla_lint.rules.reads.adding import COUNT_LATER, SUM_LATER
 from xla_lint.rules.reads.base import ReadRule
+from xla_lint.rules.reads.listing import LIST_LATER
 from xla_lint.rules.reads.moving import READ_LATER, REPORT_LATER
 from xla_lint.rules.reads.selection import Cost, pending_facts
 
@@ -62,7 +63,7 @@ class ValueRead(ReadRule):
     costs = (Counter.EXECUTIONS,)
     takes = Cost.FULL
     modes = OUTSIDE_COMPILED
-    fixes = (READ_LATER, REPORT_LATER, SUM_LATER, COUNT_LATER)
+    fixes = (READ_LATER, REPORT_LATER, SUM_LATER, COUNT_LATER, LIST_LATER)
     how = How.VALUE
 
     def facts(self, read: Read) -> dict[str, str]:
