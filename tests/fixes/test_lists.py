@@ -91,7 +91,7 @@ def test_a_list_that_is_seen_behind_the_loop(tmp_path: Path, old: str, new: str,
 def test_one_that_may_be_seen_before_or_changed_later_is_left(tmp_path: Path, old: str, new: str) -> None:
     text = PROGRAM.replace(old, new, 1)
     assert text != PROGRAM
-    assert after(tmp_path, text) == []
+    assert not any("[:]" in line for line in after(tmp_path, text))
 
 
 def test_numbers_of_earlier_turns_stay_what_they_are(tmp_path: Path) -> None:

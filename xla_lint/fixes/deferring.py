@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNORDERED = (cst.NamedExpr, cst.Await, cst.Yield, cst.Lambda, cst.BaseComp)
 """Expressions with names or an order of their own."""
-READERS = frozenset({"item", "tolist", "cpu", "detach"})
+READERS = frozenset({"item", "tolist", "cpu", "detach", "size", "numel", "dim"})
 """Methods of a tensor that may wait as well."""
 NUMBERS = frozenset({"float", "int", "round", "len", "str"})
 """Functions of Python of which the same holds."""

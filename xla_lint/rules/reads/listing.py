@@ -78,29 +78,32 @@ def _is_empty_list(name: nodes.NodeNG) -> bool:
 
 def _stays(tensor: nodes.NodeNG, loop: nodes.NodeNG, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a tensor is one that the loop computes anew in each turn, and does not change in place."""
-    root = _root(tensor)
+    root = root_of(tensor)
     if root is None or root.name in seen:
         return root is None and isinstance(tensor, (nodes.Call, nodes.BinOp, nodes.Compare))
     bound = [name for name in loop.nodes_of_class(nodes.AssignName) if name.name == root.name]
     given = [part.value for name in bound if isinstance(part := name.statement(), nodes.Assign)]
-    changed = any(
-        call.func.attrname.endswith("_") and getattr(_root(call.func.expr), "name", None) == root.name
-        for call in loop.nodes_of_class(nodes.Call)
-        if isinstance(call.func, nodes.Attribute)
-    )
-    written = any(getattr(_root(part.value), "name", None) == root.name for part in _stores(loop))
+    changed = any(changed_in_place(root.name, loop))
     computed = all(_stays(value, loop, seen | {root.name}) for value in given)
-    return bool(given) and len(given) == len(bound) and computed and not changed and not written
+    return bool(given) and len(given) == len(bound) and computed and not changed
 
 
-def _stores(loop: nodes.NodeNG) -> Iterator[nodes.Subscript]:
-    """The places in a loop at which parts of something are assigned."""
-    for target in loop.nodes_of_class(nodes.Subscript):
-        if isinstance(target.parent, (nodes.Assign, nodes.AugAssign)) and target is not target.parent.value:
-            yield target
+def changed_in_place(name: str, code: nodes.NodeNG) -> Iterator[nodes.NodeNG]:
+    """The places at which code changes what a variable holds, or a view or a part of it."""
+    for node in code.nodes_of_class((nodes.Call, nodes.Subscript, nodes.AssignName)):
+        owner: nodes.NodeNG | None = None
+        if isinstance(node, nodes.AssignName):
+            owner = node if isinstance(node.parent, nodes.AugAssign) else None
+        elif isinstance(node, nodes.Subscript):
+            stored = isinstance(node.parent, (nodes.Assign, nodes.AugAssign)) and node is not node.parent.value
+            owner = root_of(node) if stored else None
+        elif isinstance(node.func, nodes.Attribute) and node.func.attrname.endswith("_"):
+            owner = root_of(node.func.expr)
+        if getattr(owner, "name", None) == name:
+            yield node
 
 
-def _root(node: nodes.NodeNG) -> nodes.Name | None:
+def root_of(node: nodes.NodeNG) -> nodes.Name | None:
     """The variable of which an expression gives the same tensor, a view or a part; None where it computes a new one."""
     while True:
         if isinstance(node, nodes.Call) and isinstance(node.func, nodes.Attribute):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -13,8 +14,11 @@ from xla_lint.program.backend.backend import Role
 from xla_lint.program.domain.events import Barrier, Read
 from xla_lint.program.domain.loops import Form
 from xla_lint.rules.importing import importable
+from xla_lint.rules.reads.listing import changed_in_place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from xla_lint.fixes.changes import Change
     from xla_lint.program.queries import Program
 
@@ -24,6 +28,8 @@ REFERENCE = re.compile(r"""\w+(\.\w+|\[(\w+|'\w+'|"\w+")\])*""")
 """A variable, or a part of what it stands for: nothing is reckoned."""
 REPORTS = frozenset("info debug warning error log write add_scalar add_scalars set_postfix set_description".split())
 """Methods of loggers, writers and progress bars."""
+NOTES = frozenset({"update", "append", "add", "extend"})
+"""Methods of meters, lists and sets."""
 
 
 def reading_later(read: Read, program: Program) -> tuple[Fix, Change | None]:
@@ -31,14 +37,15 @@ def reading_later(read: Read, program: Program) -> tuple[Fix, Change | None]:
     statement, step = read.node.statement(), read.context.step
     barrier = _barrier_behind(statement, program)
     subjects = tuple(sorted({event.what for event in program.once(reads_by_statement)[statement]}))
-    if is_report(statement):
+    notes = barrier is None and step is not None and is_note(statement, step.node)
+    if is_report(statement) or notes:
         follows = barrier is not None or (step is not None and step.wrapped)
         if not follows or read.context.closure or not program.backend.has(Role.STEP_CLOSURE):
             return REPORT_LATER, None
         register = importable(program.backend.names(Role.STEP_CLOSURE)[0], program.backend)
         until = Span.of(barrier) if barrier is not None else None
-        simple = all(map(REFERENCE.fullmatch, subjects))
-        return REPORT_LATER, Defer(Span.of(statement), until, register) if simple else None
+        stays = all(map(REFERENCE.fullmatch, subjects)) and not _is_changed(statement, subjects, barrier)
+        return REPORT_LATER, Defer(Span.of(statement), until, register) if stays else None
     if barrier is None or step is None or step.form not in (Form.LOOP, Form.STEP):
         return READ_LATER, None
     if step.form is Form.LOOP and step.node in statement.node_ancestors() and step.node not in barrier.node_ancestors():
@@ -56,6 +63,41 @@ def is_report(statement: nodes.NodeNG) -> bool:
     if isinstance(call.func, nodes.Name):
         return bool(call.func.name == "print")
     return isinstance(call.func, nodes.Attribute) and call.func.attrname in REPORTS
+
+
+def _is_changed(statement: nodes.NodeNG, subjects: Iterable[str], barrier: nodes.NodeNG | None) -> bool:
+    """Whether what a statement tells is changed in place behind it, before a barrier gives the values."""
+    last = barrier.fromlineno if barrier is not None else math.inf
+    names = {re.split(r"\W", subject, maxsplit=1)[0] for subject in subjects}
+    found = (node for name in names for node in changed_in_place(name, statement.scope()))
+    return any(statement.tolineno < node.fromlineno < last for node in found)
+
+
+def is_note(statement: nodes.NodeNG, loop: nodes.NodeNG) -> bool:
+    """Whether all that a statement does is to note something in an object of its function that its loop nowhere sees.
+
+    A meter, a list or a metric: that the value comes there a little later makes no difference.
+    """
+    call = statement.value if isinstance(statement, nodes.Expr) else None
+    if not isinstance(call, nodes.Call) or not isinstance(call.func, nodes.Attribute):
+        return False
+    owner, scope = call.func.expr, statement.scope()
+    if call.func.attrname not in NOTES or not isinstance(owner, nodes.Name) or owner.name not in scope.locals:
+        return False
+    if not isinstance(scope, nodes.FunctionDef) or owner.name in scope.argnames():
+        return False
+    names = (name for name in scope.nodes_of_class((nodes.Name, nodes.AssignName)) if name.name == owner.name)
+    return all(name is owner or _is_out_of_sight(name, scope, loop) for name in names)
+
+
+def _is_out_of_sight(name: nodes.NodeNG, scope: nodes.NodeNG, loop: nodes.NodeNG) -> bool:
+    """Whether a use of a variable lets nobody see its object while a loop runs."""
+    if name.scope() is not scope or loop in name.node_ancestors():
+        return False
+    if isinstance(name, nodes.AssignName):
+        made = name.parent.value if isinstance(name.parent, (nodes.Assign, nodes.AnnAssign)) else None
+        return isinstance(made, (nodes.Call, nodes.List, nodes.Dict)) and len(getattr(name.parent, "targets", "1")) == 1
+    return name.fromlineno > loop.fromlineno or isinstance(name.parent, nodes.Attribute)
 
 
 def reads_by_statement(program: Program) -> dict[nodes.NodeNG, list[Read]]:
