@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from xla_lint.program.domain.events import How, Read
 from xla_lint.rules.base import Rule
 from xla_lint.rules.reads.adding import SUM_LATER, adding_up
-from xla_lint.rules.reads.listing import listing
+from xla_lint.rules.reads.listing import LIST_LATER, listing
 from xla_lint.rules.reads.moving import REPORT_LATER, reading_later
 from xla_lint.rules.reads.selection import Cost, cost_of, costliest
 from xla_lint.rules.wording import confidence
@@ -57,7 +57,8 @@ class ReadRule(Rule):
 
     def _repair(self, event: Read) -> tuple[Fix | None, Change | None]:
         """What is to be done about a read: what surely changes no result first, and of that what leaves no read."""
-        total = (adding_up(event) or listing(event)) if SUM_LATER in self.fixes else None
+        summed = adding_up(event) if SUM_LATER in self.fixes else None
+        total = summed or (listing(event) if LIST_LATER in self.fixes else None)
         if total is not None and total[0].safe:
             return total
         moved = reading_later(event, self.program) if REPORT_LATER in self.fixes and event.pending else (None, None)

@@ -9,6 +9,7 @@ from xla_lint.program.domain.loops import Form
 from xla_lint.program.domain.values import MATERIALISED
 from xla_lint.rules.base import Counter, Severity
 from xla_lint.rules.reads.base import ReadRule
+from xla_lint.rules.reads.listing import LIST_LATER
 from xla_lint.rules.reads.selection import COLLECT, Cost, facts
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class LateRead(ReadRule):
     costs = (Counter.READS,)
     takes = Cost.LATE
     needs = (Role.BARRIER,)
+    fixes = (LIST_LATER,)
 
     def facts(self, read: Read) -> dict[str, str]:
         """What is read, where, and what to do about it."""
