@@ -94,6 +94,12 @@ def test_one_that_may_be_seen_before_or_changed_later_is_left(tmp_path: Path, ol
     assert not any("[:]" in line for line in after(tmp_path, text))
 
 
+def test_a_list_that_would_be_read_in_steps_of_another_loop_is_left(tmp_path: Path) -> None:
+    step = "    loss = model(x).sum()\n    loss.backward()\n    optimizer.step()\n    train([], None)\n"
+    text = f"{PROGRAM}\n\nfor x, y in pl.MpDeviceLoader([], device):\n{step}"
+    assert not any("[:]" in line for line in after(tmp_path, text))
+
+
 def test_numbers_of_earlier_turns_stay_what_they_are(tmp_path: Path) -> None:
     """Where a loop is around, only what is right for numbers too may be done to the list."""
     head, _, body = PROGRAM.partition("    for x")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xla_lint.program.domain.events import Read
+    from xla_lint.program.domain.loops import Loop
 
 SUM_LATER = Fix("add up on the device, in float32, and read the total once after the loop", safe=False)
 COUNT_LATER = Fix("count on the device, and read the total once after the loop", safe=True)
@@ -27,8 +28,8 @@ FLOATING = frozenset(
 
 def adding_up(read: Read) -> tuple[Fix, SumUp] | None:
     """How a total can stay on the device until its loop is done; None where it may be seen or broken off before."""
-    statement, step = read.node.statement(), read.context.step
-    if step is None or step.form is not Form.LOOP or not (step.wrapped or step.cut is Cut.ALWAYS):
+    statement, step = read.node.statement(), loop_to_wait_for(read)
+    if step is None:
         return None
     tensor, total = what_is_read(read.node), _added_to(statement, read.node)
     if tensor is None or total is None or not ends_as_it_begins(step.node, statement):
@@ -40,6 +41,14 @@ def adding_up(read: Read) -> tuple[Fix, SumUp] | None:
         return None
     change = SumUp(Span.of(read.node), Span.of(tensor), Span.of(step.node), total.name, counts)
     return (COUNT_LATER if counts else SUM_LATER), change
+
+
+def loop_to_wait_for(read: Read) -> Loop | None:
+    """The step loop with a barrier behind which a read may stand; None where that is step code of another loop."""
+    step = read.context.step
+    if step is None or step.form is not Form.LOOP or not (step.wrapped or step.cut is Cut.ALWAYS):
+        return None
+    return step if sum(loop.is_step for loop in read.context.loops) == 1 else None
 
 
 def ends_as_it_begins(loop: nodes.NodeNG, statement: nodes.NodeNG) -> bool:

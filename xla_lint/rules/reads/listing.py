@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from astroid import nodes
 
 from xla_lint.fixes.changes import Fix, Gather, Span
-from xla_lint.program.domain.loops import Cut, Form
-from xla_lint.rules.reads.adding import ends_as_it_begins, is_count, is_floating, what_is_read
+from xla_lint.rules.reads.adding import ends_as_it_begins, is_count, is_floating, loop_to_wait_for, what_is_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +21,8 @@ SAME_TENSOR = frozenset("detach data view reshape flatten squeeze unsqueeze floa
 
 def listing(read: Read) -> tuple[Fix, Gather] | None:
     """How a list of values can hold tensors until its loop is done; None where it may be seen or broken off before."""
-    statement, step = read.node.statement(), read.context.step
-    if step is None or step.form is not Form.LOOP or not (step.wrapped or step.cut is Cut.ALWAYS):
+    statement, step = read.node.statement(), loop_to_wait_for(read)
+    if step is None:
         return None
     tensor, values = what_is_read(read.node), _listed_in(statement, read.node)
     if tensor is None or values is None or not ends_as_it_begins(step.node, statement):
