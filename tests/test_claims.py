@@ -478,3 +478,30 @@ def test_accelerate_fills_the_last_batch_up_on_several_replicas(made: str, evene
     (text,) = (finding.message for finding in found if finding.rule.symbol == "xla-ragged-batch")
     assert ("on one replica: for several, Accelerate fills the last batch up" in text) is evened
     assert "smaller than the others" in text
+
+
+def test_one_of_several_functions_that_a_setting_chose_is_less_sure_than_the_only_one() -> None:
+    _, found = findings("""
+        def by_sign(out):
+            return out if out.sum() > 0 else -out
+
+        def by_size(out):
+            return out.abs()
+
+        chosen = by_sign if os.environ.get("SIGN") else by_size
+        for step in range(90):
+            out = update(torch.ones(2, 4, device=device))
+            out = chosen(out)
+            torch_xla.sync()
+    """)
+    assert [finding.confidence for finding in found] == [Confidence.CONTROL_FLOW]
+    _, found = findings("""
+        def by_sign(out):
+            return out if out.sum() > 0 else -out
+
+        for step in range(90):
+            out = update(torch.ones(2, 4, device=device))
+            out = by_sign(out)
+            torch_xla.sync()
+    """)
+    assert [finding.confidence for finding in found] == [Confidence.HIGH]

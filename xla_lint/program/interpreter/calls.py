@@ -70,13 +70,18 @@ def call_tensor(machine: Machine, callee: Tensor, arguments: Arguments) -> Value
 def call_choice(machine: Machine, callee: Choice, arguments: Arguments) -> Value:
     """The result of calling any of the alternatives."""
     before, after, results = machine.here.touched, None, []
-    for option in callee.options:
-        if option in NOTHING or machine.at.state is None:
-            continue
+    callable_options = [option for option in callee.options if option not in NOTHING]
+    doubt = machine.at.doubt
+    if len(callable_options) > 1:
+        machine.at.doubt = len(machine.at.loops)
+    for option in callable_options:
+        if machine.at.state is None:
+            break
         machine.here.touched = before.under_a_test()
         results.append(machine.call(option, arguments))
         if machine.at.state is not None:
             after = machine.here.touched if after is None else after.meet(machine.here.touched)
+    machine.at.doubt = doubt
     if after is not None and machine.at.state is not None:
         machine.here.touched = after.after_a_test(before)
     return join_all(results)
