@@ -107,6 +107,15 @@ TESTS = {
     "a text": A + "if accelerator.distributed_type == 'XLA':\n    f()",
     "by another name": "from accelerate.utils import DistributedType as D\nimport accelerate.utils\n"
     "from accelerate.utils import DistributedType\nx = state.distributed_type is not DistributedType.XLA",
+    "the environment of accelerate launch": "import os\n"
+    + T
+    + "if os.environ.get('ACCELERATE_DISTRIBUTED_TYPE', '') == 'TPU':\n    f()",
+    "the same by getenv": "import os\n"
+    + T
+    + "bf16 = args.bf16 and os.getenv('ACCELERATE_DISTRIBUTED_TYPE') not in ('XLA', 'TPU')",
+    "the same by a name": "import os\n"
+    + A
+    + "KIND = os.environ['ACCELERATE_DISTRIBUTED_TYPE']\nif KIND == 'XLA':\n    f()",
     "availability": "from accelerate.utils import is_torch_xla_available\nif is_torch_xla_available():\n    f()",
     "availability once": "from transformers import is_torch_tpu_available\nON_TPU = is_torch_tpu_available()",
     "availability by its module": "import transformers.utils as u\nprint(u.is_torch_xla_available())",
@@ -147,6 +156,10 @@ NEITHER = {
     "a dict that no trainer gets": L + "prices = [{'accelerator': 'tpu'}]",
     "another optimizer": T + "TrainingArguments('out', optim='adamw_torch')",
     "a sharded model without XLA": T + "TrainingArguments('out', fsdp_config={'xla': False})",
+    "another kind in the environment": "import os\n"
+    + T
+    + "if os.environ.get('ACCELERATE_DISTRIBUTED_TYPE') == 'MULTI_GPU':\n    f()",
+    "another variable": "import os\n" + T + "if os.environ.get('WANTED') == 'TPU':\n    f()",
     "an error on XLA": A + "if accelerator.distributed_type == DistributedType.XLA:\n    raise NotImplementedError",
     "an assertion": A + "assert accelerator.distributed_type != DistributedType.XLA",
     "an error where available": "from accelerate.utils import is_tpu_available\nif is_tpu_available():\n"

@@ -48,6 +48,7 @@ class Role(enum.Enum):
     OTHER = "the rest: it neither reads nor cuts"
     LAUNCH = "runs a function in every replica"
     SHARED_MODEL = "wraps a model that the launched replicas share"
+    THREADS = "runs a function in a thread for each device, with a model, a loader, the device and what it keeps"
     STEP_CLOSURE = "registers a function that runs after the barrier"
     SCALER = "a gradient scaler"
     SAVE = "saves values"

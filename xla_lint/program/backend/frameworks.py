@@ -53,6 +53,8 @@ KINDS = {
 """The members of enumerations that stand for XLA."""
 KIND_ATTRIBUTES = {"distributed_type": frozenset({"XLA", "TPU"}), "parallel_mode": frozenset({"TPU", "tpu"})}
 """Attributes that hold one of these, which is a text too."""
+KIND_VARIABLES = {"ACCELERATE_DISTRIBUTED_TYPE": frozenset({"XLA", "TPU"})}
+"""Variables of the environment that do so in what `accelerate launch` starts."""
 DEVICE_TYPES = frozenset({"xla", "tpu"})
 """What the type of a device is compared with."""
 NOTEBOOK_LAUNCHER = "notebook_launcher"

@@ -19,6 +19,7 @@ from xla_lint.program.backend.frameworks import (
     DEVICE_TYPES,
     GPU_MARKS,
     KIND_ATTRIBUTES,
+    KIND_VARIABLES,
     KINDS,
     LIGHTNING,
     MENTIONS,
@@ -59,6 +60,7 @@ NAMES = tuple(
         NESTED,
         KINDS,
         KIND_ATTRIBUTES,
+        KIND_VARIABLES,
         LIGHTNING,
     )
     for name in names
@@ -243,7 +245,20 @@ class _Reader:
         texts = frozenset[str]().union(*map(_texts, sides))
         if any(texts & KIND_ATTRIBUTES.get(last_name(side), frozenset()) for side in sides):
             return True
+        if any(texts & KIND_VARIABLES.get(name, frozenset()) for side in sides for name in self._looked_up(side)):
+            return True
         return bool(texts & DEVICE_TYPES) and any(map(self._is_type, sides))
+
+    def _looked_up(self, node: ast.expr) -> Iterator[str]:
+        """The variables of the environment that an expression may be the value of."""
+        for source in (node, *self.code.sources(node)):
+            key: ast.expr | None = None
+            if isinstance(source, ast.Subscript) and last_name(source.value) == ENVIRONMENT:
+                key = source.slice
+            elif isinstance(source, ast.Call) and source.args and isinstance(source.func, ast.Attribute):
+                getter = (last_name(source.func.value), source.func.attr)
+                key = source.args[0] if getter in ((ENVIRONMENT, "get"), ("os", "getenv")) else None
+            yield from (name for name in self.code.possible(key) if isinstance(name, str)) if key is not None else ()
 
     def _origin(self, node: ast.expr) -> str:
         """What the name was imported as that an expression begins with; empty where it begins with none."""

@@ -70,6 +70,7 @@ FUNCTIONS = {
     Role.OTHER: ("torch_xla.",),
     Role.LAUNCH: (SPAWN, LAUNCH),
     Role.SHARED_MODEL: below(MULTIPROCESSING, "MpModelWrapper"),
+    Role.THREADS: ("torch_xla.distributed.data_parallel.DataParallel",),
     Role.STEP_CLOSURE: below(XLA_MODEL, "add_step_closure"),
     Role.SCALER: (SCALER,),
     Role.SAVE: (XLA_MODEL + "save", SERIALIZATION + "save"),
