@@ -7,6 +7,14 @@ import pytest
 from tests.library.cases import verify
 
 CASES = {
+    "pieces of a tensor, of which a number takes one": """
+        probe.value(t.chunk(2)[0])  # is: device tensor
+        first, second = t.hsplit(2)
+        probe.value(second)  # is: device tensor
+        for n, x in enumerate(loader):
+            halves, parts, columns = x.split(2, dim=1), torch.tensor_split(x, 2, dim=1), x.unbind(1)
+            update(torch.cat([halves[n % 2], parts[n % 2], columns[n].unsqueeze(1), x.chunk(4, dim=1)[n]], dim=1))
+    """,
     "what is known without running anything": """
         probe.value(t.size())  # is: (number shape..)
         probe.value(t.size(0))  # is: 3 shape

@@ -158,6 +158,10 @@ RUNNING = frozenset(
      "get_text_features", "predict", "sample"}
 )  # fmt: skip
 """Methods of models that tensors do not have."""
+PIECES = frozenset(
+    {"chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unsafe_chunk", "unsafe_split", "vsplit"}
+)
+"""The operations that give a tuple of tensors."""
 
 
 @methods(Tensor)
@@ -165,7 +169,12 @@ def tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Argu
     """Any other method is an operation; of what may be a model, it gives what a model gives."""
     result = operation(machine, name, [receiver, *arguments.positional], arguments, receiver)
     runs = receiver.undecided and name in RUNNING and isinstance(result, Tensor)
-    return result.like(unstructured=True) if runs and isinstance(result, Tensor) else result
+    return result.like(unstructured=True) if runs and isinstance(result, Tensor) else in_pieces(name, result)
+
+
+def in_pieces(name: str, result: Value) -> Value:
+    """The result of an operation: a tuple of tensors, where it takes a tensor apart."""
+    return Sequence(None, result, True) if name in PIECES and isinstance(result, Tensor) else result
 
 
 @methods(type(UNKNOWN), "to")

@@ -29,7 +29,7 @@ from xla_lint.program.domain.walk import tensors_in
 from xla_lint.program.library.devices import place_named
 from xla_lint.program.library.registry import function
 from xla_lint.program.library.tables import is_table
-from xla_lint.program.library.tensors import first_size, host_copy, kind_named, operation
+from xla_lint.program.library.tensors import first_size, host_copy, in_pieces, kind_named, operation
 from xla_lint.program.machine.arguments import Arguments
 from xla_lint.program.machine.costs import report_changing, report_padding
 from xla_lint.program.machine.growth import Concatenation
@@ -102,9 +102,9 @@ def compute(machine: Machine, dotted: str, arguments: Arguments) -> Value:
         machine.hand_over(arguments)
         return UNKNOWN
     result = operation(machine, name, operands, arguments)
-    if isinstance(result, Tensor) and name in ("frexp", "meshgrid", "broadcast_tensors", "unbind", "chunk", "split"):
+    if name in ("frexp", "meshgrid", "broadcast_tensors") and isinstance(result, Tensor):
         return Sequence(None, result, True)
-    return result
+    return in_pieces(name, result)
 
 
 def _other(machine: Machine, dotted: str, name: str, arguments: Arguments) -> Value:
