@@ -7,6 +7,42 @@ import pytest
 from tests.library.cases import verify
 
 CASES = {
+    "a total that is kept without its history, and one that keeps it": """
+        class Keeping(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 4)
+            def update(self, x, kept):
+                if kept is not None:
+                    kept = kept + x  # expect: xla-graph-growth
+                else:
+                    kept = x
+                return kept
+            def forward(self, x, kept=None):
+                new = self.update(self.layer(x), kept.get(3, None) if kept is not None else None)
+                kept = {} if kept is None else kept
+                kept[3] = new
+                return new, kept
+        class Detaching(Keeping):
+            def update(self, x, kept):
+                if kept is not None:
+                    kept = kept + x
+                else:
+                    kept = x
+                return kept
+            def forward(self, x, kept=None):
+                new = self.update(self.layer(x), kept.get(3, None) if kept is not None else None)
+                kept = {} if kept is None else kept
+                kept[3] = new.detach()
+                return new, kept
+        keeping, detaching = Keeping().to(device), Detaching().to(device)
+        kept = detached = None
+        for x in loader:
+            out, kept = keeping(x, kept)
+            other, detached = detaching(x, detached)
+            (out + other).mean().backward()
+            optimizer.step()
+    """,
     "pieces of a tensor, of which a number takes one": """
         probe.value(t.chunk(2)[0])  # is: device tensor
         first, second = t.hsplit(2)

@@ -137,7 +137,9 @@ def share(machine: Machine, receiver: Tensor, name: str, arguments: Arguments) -
     """Another tensor in the same memory."""
     if receiver.undecided and name in MODEL_METHODS:
         return method_of_model(machine, receiver, name, arguments)
-    return receiver.alias(grad=receiver.grad and not name.startswith("detach"))
+    if name.startswith("detach"):
+        return receiver.alias(grad=False, sites=receiver.sites.difference(machine.growth.totals))
+    return receiver.alias(grad=receiver.grad)
 
 
 @methods(Tensor, *(MODEL_METHODS - SHARING))
