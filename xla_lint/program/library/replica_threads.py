@@ -17,7 +17,7 @@ from xla_lint.program.domain.definitions import Class, Function
 from xla_lint.program.domain.values import NUMBER, UNKNOWN, Device, Instance, Location, Sequence, Stream, Value
 from xla_lint.program.library.data import wrap
 from xla_lint.program.library.networks import place_model
-from xla_lint.program.library.registry import function, methods, methods_of_each
+from xla_lint.program.library.registry import function, methods_of_each
 from xla_lint.program.machine.arguments import Arguments
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ NETWORK = "*network"
 """The attribute that holds the model."""
 OWN = frozenset({"loop_fn", "loader", "batchdim"})
 """The arguments of a run that the function is not given."""
-KEPT = "torch_xla.distributed.data_parallel.Context"
+CONTEXT = ".context"
+"""What stands behind the name of the class for the object that a thread keeps things on."""
 
 
 @function(*names(Role.THREADS))
@@ -52,7 +53,7 @@ def run_threads(machine: Machine, receiver: Instance, name: str, arguments: Argu
     loader.made = machine.loops
     batches = Stream(UNKNOWN, pieces=(Stream(NUMBER, counted=True), loader)) if counts(target) else loader
     model = receiver.attributes.get(NETWORK, UNKNOWN)
-    given = [model, batches, Device(Location.DEVICE), Instance(None, KEPT, node=arguments.node)]
+    given = [model, batches, Device(Location.DEVICE), Instance(None, receiver.library + CONTEXT, node=arguments.node)]
     options = {word: value for word, value in arguments.keywords.items() if word not in OWN}
     return Sequence(None, machine.call(target, Arguments(arguments.node, given, options)))
 
@@ -69,7 +70,7 @@ def counts(target: Function) -> bool:
     )
 
 
-@methods(KEPT, "getattr_or")
+@methods_of_each([name + CONTEXT for name in names(Role.THREADS)], "getattr_or")
 def keep(machine: Machine, receiver: Instance, name: str, arguments: Arguments) -> Value | None:
     """What the thread keeps under a name: made at first by the function that is given, or given itself."""
     default = arguments.get(1, "defval") or UNKNOWN
