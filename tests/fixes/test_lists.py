@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixes.test_pairs import fix, only
+from tests.fixes.test_pairs import after
 
 PROGRAM = """\
 import torch
@@ -30,13 +30,6 @@ def train(batches, told):
 """
 GIVEN = "losses.append(loss.detach())"
 READ = "losses[:] = [float(value) for value in losses]"
-
-
-def after(tmp_path: Path, text: str) -> list[str]:
-    """The lines that a program gets."""
-    file = fix(tmp_path / "train.py", text, only("xla-value-read"))
-    old = text.splitlines()
-    return [line.strip() for line in file.new.decode().splitlines() if line not in old]
 
 
 @pytest.mark.parametrize(

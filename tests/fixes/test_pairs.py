@@ -24,6 +24,13 @@ def only(symbol: str) -> Choice:
     return Choice(Settings(), Selection(frozenset({symbol})), EVERYTHING, None)
 
 
+def after(tmp_path: Path, text: str) -> list[str]:
+    """The lines that a program gets by the fixes of `xla-value-read`."""
+    file = fix(tmp_path / "train.py", text, only("xla-value-read"))
+    old = text.splitlines()
+    return [line.strip() for line in file.new.decode().splitlines() if line not in old]
+
+
 each_pair = pytest.mark.parametrize("before", PAIRS, ids=lambda path: f"{path.parent.name}/{path.stem[:-7]}")
 
 
